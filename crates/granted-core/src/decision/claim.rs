@@ -1,0 +1,83 @@
+//! The stages of a discharge, in types: a [`Permit`] is decided, a [`Claim`] is durable.
+//!
+//! An executor runs only with a claim, and only [`Permit::claim`] makes one: by appending the
+//! intent row. Neither can be copied or made otherwise.
+//!
+//! ```compile_fail
+//! let claim = granted_core::decision::Claim { };
+//! ```
+//!
+//! ```compile_fail
+//! fn twice(permit: granted_core::decision::Permit, ledger: &dyn granted_core::store::Ledger) {
+//!     let first = permit.claim(ledger);
+//!     let second = permit.claim(ledger);
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! fn copy(claim: &granted_core::decision::Claim) -> granted_core::decision::Claim {
+//!     claim.clone()
+//! }
+//! ```
+
+use super::Grant;
+use crate::id::Id;
+use crate::ledger::Draft;
+use crate::store::{AppendError, Appended, Ledger};
+use crate::time::Stamp;
+
+/// The decision that this attempt may claim this grant. It has no effect until it is claimed.
+#[must_use = "a permit that is not claimed lets nothing run"]
+#[derive(Debug)]
+pub struct Permit {
+    pub(super) grant: Grant,
+    pub(super) discharge: Id,
+    pub(super) deadline: Stamp,
+    pub(super) intent: Draft,
+}
+
+impl Permit {
+    /// The grant that would be used.
+    pub fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    /// Appends the intent row, which is the claim: of two racing attempts one gets
+    /// [`AppendError::Conflict`].
+    pub fn claim(self, ledger: &dyn Ledger) -> Result<Claim, AppendError> {
+        let intent = ledger.append(std::slice::from_ref(&self.intent))?;
+        Ok(Claim { grant: self.grant, discharge: self.discharge, deadline: self.deadline, intent })
+    }
+}
+
+/// A durable claim: the grant is held by this attempt, and the act may begin, once.
+#[must_use = "a claim that is dropped leaves its grant spent and its outcome uncertain"]
+#[derive(Debug)]
+pub struct Claim {
+    grant: Grant,
+    discharge: Id,
+    deadline: Stamp,
+    intent: Appended,
+}
+
+impl Claim {
+    /// The grant that is held, as it was minted.
+    pub fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    /// The attempt.
+    pub fn discharge(&self) -> Id {
+        self.discharge
+    }
+
+    /// When the act is stopped at the latest, by the wall clock at the claim.
+    pub fn deadline(&self) -> Stamp {
+        self.deadline
+    }
+
+    /// The append that made the claim.
+    pub fn intent(&self) -> &Appended {
+        &self.intent
+    }
+}

@@ -1,0 +1,11 @@
+//! The ledger: rows, the chain that they form, and what an append is.
+
+pub mod event;
+pub mod row;
+pub mod seal;
+pub mod subject;
+
+pub use event::Event;
+pub use row::{By, Door, Head, Row, RowError};
+pub use seal::{Draft, Line, SealError, seal};
+pub use subject::Subject;
