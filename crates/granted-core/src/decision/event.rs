@@ -73,6 +73,20 @@ pub struct ActResult {
     pub stdout: Option<Tail>,
 }
 
+impl ActResult {
+    /// What the row shows for the act: the executor's own evidence, else how the program ended.
+    pub fn evidence(&self) -> Option<Json> {
+        let ended = |ended: Ended| match ended {
+            Ended::Exit(status) => Json::object([("exit", Json::Int(status.into()))]),
+            Ended::Signal(signal) => Json::object([("signal", Json::Int(signal.into()))]),
+            Ended::NotStarted => Json::from("not_started"),
+            Ended::Stopped => Json::from("stopped"),
+            Ended::TimedOut => Json::from("timed_out"),
+        };
+        self.receipt.clone().or_else(|| self.ended.map(ended))
+    }
+}
+
 /// Who wrote a result row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

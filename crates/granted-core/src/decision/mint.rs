@@ -1,0 +1,157 @@
+//! Minting: the person's act. Nothing on the agent's side leads here.
+
+use super::discharge::clock_behind;
+use super::event::Minted;
+use super::fold::GrantState;
+use super::grant::STAYS_HUMAN;
+use super::{Bind, Grant, Kind, Object, Use};
+use crate::id::Id;
+use crate::ledger::{By, Draft, Event, Head, Subject};
+use crate::text::{Name, Note, Words};
+use crate::time::Stamp;
+
+/// What the person decided.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The only agent that may discharge it.
+    pub agent: Option<Name>,
+    /// The actions that it covers.
+    pub allowed_actions: Vec<Name>,
+    /// Files that must not change, hashed now.
+    pub binds: Vec<Bind>,
+    /// How often it may be used.
+    pub decision: Use,
+    /// The only executor that may discharge it.
+    pub executor: Option<Name>,
+    /// The hand.
+    pub minted_by: Note,
+    /// The window's end.
+    pub not_after: Stamp,
+    /// The window's beginning.
+    pub not_before: Option<Stamp>,
+    /// What is not covered, in words.
+    pub not_scope: Vec<Note>,
+    /// The object.
+    pub object: Object,
+    /// What is covered, in words.
+    pub scope: Words,
+    /// Whether a grant that the object already has may stand beside it.
+    pub again: bool,
+}
+
+/// The world as the decision sees it.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The clock.
+    pub now: Stamp,
+    /// The ledger's last row.
+    pub head: Option<Head>,
+    /// The book.
+    pub book: Id,
+    /// A new id for the grant.
+    pub id: Id,
+    /// The grants that the object has.
+    pub grants: Vec<GrantState>,
+    /// The seq of the last row that moved the object.
+    pub object_last: u64,
+    /// Who mints.
+    pub by: By,
+}
+
+/// Why a grant is not minted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The window ends before it begins, or at once.
+    #[error("the window is empty: it would end at {not_after} and begin at {not_before}")]
+    EmptyWindow {
+        /// The end asked for.
+        not_after: Stamp,
+        /// The beginning asked for.
+        not_before: Stamp,
+    },
+    /// The window is over.
+    #[error("the window is over: it would have ended at {not_after}, and it is {now}")]
+    WindowOver {
+        /// The end asked for.
+        not_after: Stamp,
+        /// The clock.
+        now: Stamp,
+    },
+    /// The object has a grant that may still be used.
+    #[error("{object} already has grant {grant}, which is unspent until {not_after}")]
+    HasGrant {
+        /// The object.
+        object: Object,
+        /// That grant.
+        grant: Id,
+        /// Its deadline.
+        not_after: Stamp,
+    },
+    /// The clock is behind the ledger.
+    #[error("{0}")]
+    ClockBehind(String),
+}
+
+/// Decides whether to mint; the grant and its row.
+pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
+    window(terms.not_before, terms.not_after, facts.now)?;
+    if let Some(behind) = clock_behind(facts.now, facts.head) {
+        return Err(Refusal::ClockBehind(behind));
+    }
+    let usable = |state: &&GrantState| {
+        !state.is_spent() && state.revoked.is_none() && !state.is_expired(facts.now)
+    };
+    if let Some(state) = facts.grants.iter().filter(|_| !terms.again).find(usable) {
+        return Err(Refusal::HasGrant {
+            object: terms.object.clone(),
+            grant: state.grant.id,
+            not_after: state.grant.not_after,
+        });
+    }
+    let grant = Grant {
+        agent: terms.agent.clone(),
+        allowed_actions: terms.allowed_actions.clone(),
+        binds: terms.binds.clone(),
+        book: facts.book,
+        consumed: false,
+        consumed_at: None,
+        decision: terms.decision,
+        executor: terms.executor.clone(),
+        id: facts.id,
+        kind: Kind::V1,
+        minted_at: facts.now,
+        minted_by: terms.minted_by.clone(),
+        not_after: terms.not_after,
+        not_before: terms.not_before,
+        not_scope: terms.not_scope.clone(),
+        object: terms.object.clone(),
+        receipt: None,
+        scope: terms.scope.clone(),
+    };
+    let draft = Draft {
+        event: Event::Minted(Minted { grant: grant.clone() }),
+        by: facts.by.clone(),
+        refs: vec![
+            (Subject::grant(grant.id), 0),
+            (Subject::object(&grant.object), facts.object_last),
+        ],
+        until: Some(grant.not_after),
+    };
+    Ok((grant, draft))
+}
+
+/// Checks that a window is neither empty nor over.
+pub fn window(not_before: Option<Stamp>, not_after: Stamp, now: Stamp) -> Result<(), Refusal> {
+    if let Some(not_before) = not_before.filter(|from| *from >= not_after) {
+        return Err(Refusal::EmptyWindow { not_after, not_before });
+    }
+    match not_after <= now {
+        true => Err(Refusal::WindowOver { not_after, now }),
+        false => Ok(()),
+    }
+}
+
+/// The allowed actions that otherwise stay human; `mint` tells the person that they now ride.
+pub fn named_human_actions(grant: &Grant) -> impl Iterator<Item = &Name> {
+    grant.allowed_actions.iter().filter(|action| STAYS_HUMAN.contains(&action.as_str()))
+}
