@@ -85,7 +85,7 @@ pub enum Decision {
     /// An attempt with the same key has ended: answer with its outcome. No row.
     Replay(Id),
     /// It may not: append the outcome row and answer with it.
-    Deny(Denial),
+    Deny(Box<Denial>),
     /// It may, if the claim can be made.
     Permit(Box<Permit>),
 }
@@ -334,7 +334,7 @@ fn deny(
     grant: Option<Id>,
     reasons: Vec<(Reason, String)>,
 ) -> Decision {
-    Decision::Deny(Denial::new(request.object.clone(), facts.discharge, &facts.by, grant, reasons))
+    Decision::Deny(Box::new(Denial::new(request.object.clone(), facts.discharge, &facts.by, grant, reasons)))
 }
 
 /// The most characters of a detail.
