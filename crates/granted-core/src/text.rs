@@ -161,6 +161,14 @@ text_type!(
     |text| characters("name", 64, text)
 );
 
+impl Name {
+    /// `exec`: the name of a command that stands on the command line. No registered executor has
+    /// it, so that a grant which pins an executor is never discharged by such a command.
+    pub fn exec() -> Name {
+        Name("exec".into())
+    }
+}
+
 text_type!(
     /// What a person wrote: 1 to 1,024 bytes of anything. It is shown escaped.
     Note,
@@ -178,6 +186,13 @@ text_type!(
         _ => Err(TextError::Length { what: "text", max: 1024, unit: "bytes" }),
     }
 );
+
+impl Default for Words {
+    /// None.
+    fn default() -> Words {
+        Words("".into())
+    }
+}
 
 #[cfg(test)]
 mod tests {

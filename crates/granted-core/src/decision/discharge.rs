@@ -334,7 +334,13 @@ fn deny(
     grant: Option<Id>,
     reasons: Vec<(Reason, String)>,
 ) -> Decision {
-    Decision::Deny(Box::new(Denial::new(request.object.clone(), facts.discharge, &facts.by, grant, reasons)))
+    Decision::Deny(Box::new(Denial::new(
+        request.object.clone(),
+        facts.discharge,
+        &facts.by,
+        grant,
+        reasons,
+    )))
 }
 
 /// The most characters of a detail.

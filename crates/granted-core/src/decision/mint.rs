@@ -90,6 +90,21 @@ pub enum Refusal {
     /// The clock is behind the ledger.
     #[error("{0}")]
     ClockBehind(String),
+    /// The object stands in the sheet before.
+    #[error("{0} stands in the sheet twice")]
+    Twice(Object),
+}
+
+/// Decides whether to mint all of these, or none; of the first that cannot be, its place.
+pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize, Refusal)> {
+    let mut objects = std::collections::HashSet::new();
+    let mint_one = |(index, (terms, facts)): (usize, &'_ (Terms, Facts))| {
+        if !objects.insert(terms.object.clone()) && !terms.again {
+            return Err((index, Refusal::Twice(terms.object.clone())));
+        }
+        mint(terms, facts).map_err(|refusal| (index, refusal))
+    };
+    asked.iter().enumerate().map(mint_one).collect()
 }
 
 /// Decides whether to mint; the grant and its row.

@@ -1,0 +1,143 @@
+//! A book, opened: everything that a verb needs to gather facts, append and act.
+
+use std::sync::Arc;
+
+use granted_core::id::Id;
+use granted_core::ledger::event::Opened;
+use granted_core::ledger::{By, Door, Draft, Event};
+use granted_core::store::{AppendError, Appended, Documents, Ledger, ReadError};
+use granted_core::text::Name;
+use granted_core::time::{Clock, Stamp};
+use granted_store::{Acts, FileDocuments, FileLedger};
+
+use crate::clock::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::entropy;
+use crate::home::Home;
+
+/// One owner's ledger and grants, opened. Opening creates nothing.
+pub struct Book {
+    home: Home,
+    config: Config,
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) files: Arc<FileLedger>,
+    pub(crate) documents: Arc<dyn Documents>,
+    pub(crate) acts: Acts,
+    pub(crate) clock: Arc<dyn Clock>,
+    by: By,
+}
+
+impl Book {
+    /// Opens the book of this home.
+    pub fn open(home: Home, door: Door) -> Result<Book, ConfigError> {
+        let config = Config::load(&home.config())?;
+        let by = By { agent: None, door, host: host(), uid: rustix::process::getuid().as_raw() };
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let files = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by.clone()));
+        Ok(Book {
+            config,
+            ledger: files.clone(),
+            files,
+            documents: Arc::new(FileDocuments::new(home.documents())),
+            acts: Acts::new(home.acts()),
+            clock,
+            by,
+            home,
+        })
+    }
+
+    /// The clock's reading.
+    pub fn now(&self) -> Stamp {
+        self.clock.now()
+    }
+
+    /// The book's places.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// The config.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Who writes, for an attempt of this agent.
+    pub(crate) fn by(&self, agent: Option<&Name>) -> By {
+        By { agent: agent.cloned(), ..self.by.clone() }
+    }
+
+    /// A new id.
+    pub(crate) fn new_id(&self) -> Result<Id, std::io::Error> {
+        Ok(Id::new(self.now(), entropy::id_bits()?))
+    }
+
+    /// The book's id, from the ledger's first row; opens the ledger if it holds nothing yet.
+    pub(crate) fn id(&self) -> Result<Id, BookError> {
+        loop {
+            match self.ledger.row(1)? {
+                Some(row) => match row.event {
+                    Event::Opened(opened) => return Ok(opened.book),
+                    _ => return Err(BookError::NoOpening),
+                },
+                None => self.open_ledger()?,
+            }
+        }
+    }
+
+    /// Appends, after the opening row if the ledger holds nothing yet.
+    pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {
+        let head = self.ledger.head().map_err(unwritable)?;
+        if head.is_none() {
+            self.open_ledger()?;
+        }
+        self.ledger.append(drafts)
+    }
+
+    /// Writes the opening row, unless somebody else has.
+    fn open_ledger(&self) -> Result<(), AppendError> {
+        // Without randomness nothing is written.
+        let book = self.new_id().map_err(|e| {
+            AppendError::NotWritten(granted_core::store::NotWritten::Unwritable(e.to_string()))
+        })?;
+        let draft = Draft {
+            event: Event::Opened(Opened { book }),
+            by: self.by(None),
+            refs: Vec::new(),
+            until: None,
+        };
+        match self.ledger.append(&[draft]) {
+            Ok(_) | Err(AppendError::Conflict) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Why a book cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BookError {
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The ledger cannot be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The first row does not open a book.
+    #[error("line 1 does not open a book")]
+    NoOpening,
+    /// The documents cannot be listed.
+    #[error("{0}")]
+    Documents(String),
+    /// The system has no randomness for an id.
+    #[error("no random bytes are to be had: {0}")]
+    NoRandomness(String),
+}
+
+/// A ledger that cannot be read is not written either.
+pub(crate) fn unwritable(error: ReadError) -> AppendError {
+    AppendError::NotWritten(granted_core::store::NotWritten::Unwritable(error.to_string()))
+}
+
+fn host() -> Box<str> {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    granted_core::text::cut(&name, 64).into()
+}

@@ -1,0 +1,123 @@
+//! The command line: parse, run one verb, turn its end into an exit code.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+mod args;
+mod discharge;
+mod executors;
+mod failure;
+mod lag;
+mod ledger;
+mod list;
+mod mint;
+mod out;
+mod resolve;
+mod result;
+mod revoke;
+mod sheet;
+mod show;
+mod status;
+mod tick;
+
+use failure::Failure;
+use out::Out;
+
+/// Decide once: grants that agents discharge, and a ledger that confirms it.
+///
+/// A person mints a grant for one object, with a deadline. An agent discharges it through an
+/// executor, inside the bounds that the person set. Every attempt ends as one of discharged,
+/// refused, uncertain or expired, with a reason, and leaves a row in the ledger.
+#[derive(Parser)]
+#[command(name = "granted", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    /// Print JSON: the shapes of docs/cli.md.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Begin with:
+  granted mint --type report --id 2026-09-30 --by \"owner keystroke\" --for 24h --allow send
+  granted status --type report --id 2026-09-30
+  granted discharge --type report --id 2026-09-30 --action send --exec ./send_report.sh
+  granted ledger
+
+Exit codes: 0 done or discharged, 1 error, 2 usage, 3 refused, 4 uncertain, 5 expired.
+Files: ~/.granted, or GRANTED_HOME; GRANTED_LEDGER and GRANTED_STORE move the ledger and the grants.";
+
+#[derive(Subcommand)]
+enum Verb {
+    Mint(mint::Args),
+    Status(status::Args),
+    List(list::Args),
+    Show(show::Args),
+    Discharge(discharge::Args),
+    Result(result::Args),
+    Resolve(resolve::Args),
+    Revoke(revoke::Args),
+    Tick(tick::Args),
+    Ledger(ledger::Args),
+    Lag(lag::Args),
+    Executors(executors::Args),
+}
+
+/// Runs the command line of these arguments; the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    survive_file_size_limits();
+    let args: Vec<OsString> = args.into_iter().collect();
+    // Known before the arguments are parsed, so that a bad one is told in the form asked for.
+    let json = args.iter().any(|arg| arg == "--json");
+    let out = Out::new(json);
+    let mut command = Cli::command();
+    let parsed = command
+        .try_get_matches_from_mut(args)
+        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let ended = match parsed {
+        Ok(cli) => verb(cli.verb, &out),
+        Err(e) if e.use_stderr() && json => Err(Failure::usage(first_line(&e))),
+        Err(e) => {
+            // A closed stream is no news to anybody.
+            let _ = e.print();
+            return u8::try_from(e.exit_code()).unwrap_or(2);
+        }
+    };
+    ended.unwrap_or_else(|failure| out.failure(&failure))
+}
+
+fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
+    match verb {
+        Verb::Mint(args) => mint::run(args, out),
+        Verb::Status(args) => status::run(args, out),
+        Verb::List(args) => list::run(args, out),
+        Verb::Show(args) => show::run(args, out),
+        Verb::Discharge(args) => discharge::run(args, out),
+        Verb::Result(args) => result::run(args, out),
+        Verb::Resolve(args) => resolve::run(args, out),
+        Verb::Revoke(args) => revoke::run(args, out),
+        Verb::Tick(args) => tick::run(args, out),
+        Verb::Ledger(args) => ledger::run(args, out),
+        Verb::Lag(args) => lag::run(args, out),
+        Verb::Executors(args) => executors::run(args, out),
+    }
+}
+
+/// The error's first line without its label.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// Has a write beyond the file-size limit fail instead of ending the process: a signal that has a
+/// handler does not. Programs that are run get the default back.
+fn survive_file_size_limits() {
+    let flag = Arc::new(AtomicBool::new(false));
+    // Refused only for signals that nobody may handle; this is none of them.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
+}

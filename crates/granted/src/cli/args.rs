@@ -1,0 +1,56 @@
+//! Arguments that several verbs share, and how their texts are read.
+
+use std::time::Duration;
+
+use granted_core::decision::Object;
+use granted_core::ledger::Door;
+use granted_core::text::{ObjectId, ObjectType};
+use granted_core::time::{Stamp, parse_duration};
+
+use super::failure::Failure;
+use crate::book::Book;
+use crate::home::{self, Home};
+
+/// The object that a verb is about.
+#[derive(clap::Args)]
+pub(crate) struct ObjectArgs {
+    /// The object's type: 1 to 64 of A-Z a-z 0-9 . _ -
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) r#type: ObjectType,
+    /// The object's id: 1 to 256 characters that are shown as they are.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: ObjectId,
+}
+
+impl From<ObjectArgs> for Object {
+    fn from(args: ObjectArgs) -> Object {
+        Object { id: args.id, r#type: args.r#type }
+    }
+}
+
+/// Reads an instant with a zone.
+pub(crate) fn instant(text: &str) -> Result<Stamp, String> {
+    Stamp::parse(text).map_err(|e| e.to_string())
+}
+
+/// Reads a duration.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text)
+        .ok_or_else(|| "a duration is an integer and one of s, m, h, d, such as 24h".to_owned())
+}
+
+/// Opens the book that the environment names.
+pub(crate) fn book() -> Result<Book, Failure> {
+    Ok(Book::open(Home::from_env()?, Door::Cli)?)
+}
+
+/// Opens the book for a verb that only a person uses. It is kept from executors by mistake, not
+/// from an attacker.
+pub(crate) fn person_book(verb: &str) -> Result<Book, Failure> {
+    match home::var("GRANTED_DISCHARGE_ID") {
+        None => book(),
+        Some(_) => Err(Failure::refused(format!(
+            "`granted {verb}` is a person's verb, and this is an executor (GRANTED_DISCHARGE_ID is set)"
+        ))),
+    }
+}

@@ -1,0 +1,99 @@
+//! `granted discharge`
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use granted_core::decision::Class;
+use granted_core::decision::discharge::Request;
+use granted_core::text::Name;
+use granted_exec::Stop;
+
+use super::args::{ObjectArgs, book, duration};
+use super::failure::Failure;
+use super::out::Out;
+use crate::config::MAX_TIMEOUT;
+use crate::decision::actor::Command;
+use crate::decision::discharge::discharge;
+
+/// Carry out the decision that a person recorded for an object.
+///
+/// Claims the object's grant, runs the executor once, and prints OUTCOME: REASON (TYPE/ID) --
+/// DETAIL. Exit code 0 discharged, 3 refused, 4 uncertain, 5 expired.
+///
+/// The executor exits with 0 to claim success, with 75 to say that it did nothing and may be asked
+/// again, with anything else if it failed. Its output passes through to stderr.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
+pub(crate) struct Args {
+    #[command(flatten)]
+    object: ObjectArgs,
+    /// A command for /bin/sh, run in this directory.
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<OsString>,
+    /// An executor that config.toml registers.
+    #[arg(long, value_name = "NAME")]
+    executor: Option<Name>,
+    /// What it is for; needed if the grant lists actions.
+    #[arg(long, value_name = "ACTION")]
+    action: Option<Name>,
+    /// Who asks; needed if the grant names an agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<Name>,
+    /// How long the executor may take, at most 24h [default: the executor's own, else 600s].
+    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    timeout: Option<Duration>,
+    /// A name for this attempt: repeated with the same key, it is answered and not made again.
+    #[arg(long, value_name = "KEY")]
+    key: Option<Name>,
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    let timeout = duration(text)?;
+    if timeout > MAX_TIMEOUT {
+        return Err("a timeout is at most 24h".into());
+    }
+    Ok(timeout)
+}
+
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = book()?;
+    let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
+    let mut command = match (args.exec, args.executor) {
+        (Some(exec), _) => Command::inline(exec, stop),
+        (None, name) => Command::registered(book.config(), name.unwrap_or_else(Name::exec), stop),
+    }
+    .echoing();
+    let request = Request {
+        object: args.object.into(),
+        action: args.action,
+        executor: command.name().clone(),
+        agent: args.agent,
+        key: args.key,
+        timeout: args.timeout.unwrap_or(command.timeout()),
+    };
+    let report = discharge(&book, &request, &mut command);
+    match out.is_json() {
+        true => out.value(&report),
+        false => out.line(&report),
+    }
+    Ok(code(report.outcome))
+}
+
+/// The exit code of an outcome.
+fn code(outcome: Class) -> u8 {
+    match outcome {
+        Class::Discharged => 0,
+        Class::Refused => 3,
+        Class::Uncertain => 4,
+        Class::Expired => 5,
+    }
+}
+
+/// Has TERM, INT and HUP stop the act, so that its end is recorded.
+fn stop_on_signals() -> std::io::Result<Stop> {
+    let stop = Stop::new()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, stop.writer()?)?;
+    }
+    Ok(stop)
+}

@@ -1,0 +1,143 @@
+//! Errors that are no outcome: what, where, what to do, and the exit code.
+
+use granted_core::decision::mint::Refusal;
+use granted_core::store::{AppendError, NotWritten, ReadError};
+
+use crate::book::BookError;
+use crate::config::ConfigError;
+use crate::decision::mint::MintError;
+use crate::decision::resolve::ResolveError;
+use crate::decision::revoke::RevokeError;
+use crate::home::HomeError;
+
+/// An error, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// One word for programs.
+    pub(crate) kind: &'static str,
+    /// One line for people.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Failure {
+    fn new(kind: &'static str, message: impl ToString) -> Failure {
+        Failure { kind, message: message.to_string(), hint: None, code: 1 }
+    }
+
+    /// The command line itself is wrong: exit 2, and no row.
+    pub(crate) fn usage(message: impl ToString) -> Failure {
+        Failure { code: 2, ..Failure::new("usage", message) }
+    }
+
+    /// What was asked for is not there, or is past it.
+    pub(crate) fn refused(message: impl ToString) -> Failure {
+        Failure::new("refused", message)
+    }
+
+    /// A file or stream that the person named.
+    pub(crate) fn input(message: impl ToString) -> Failure {
+        Failure::new("input", message)
+    }
+
+    /// The system does not do its part.
+    pub(crate) fn system(message: impl ToString) -> Failure {
+        Failure::new("system", message)
+    }
+
+    /// With advice.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
+        Failure { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<HomeError> for Failure {
+    fn from(error: HomeError) -> Failure {
+        Failure::new("home", error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        Failure::new("config", error)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        let failure = Failure::new("ledger", &error);
+        match error {
+            ReadError::Unreadable(_) => failure,
+            ReadError::Damaged { .. } => failure.hint("look closer: granted ledger verify"),
+            ReadError::Newer { .. } => failure.hint("use that newer granted"),
+        }
+    }
+}
+
+impl From<AppendError> for Failure {
+    fn from(error: AppendError) -> Failure {
+        let kind = match &error {
+            AppendError::NotWritten(NotWritten::RolledBack(_)) => "ledger_rolled_back",
+            _ => "ledger_unwritable",
+        };
+        Failure::new(kind, error)
+    }
+}
+
+impl From<BookError> for Failure {
+    fn from(error: BookError) -> Failure {
+        match error {
+            BookError::Read(error) => error.into(),
+            BookError::Append(error) => error.into(),
+            BookError::Documents(_) => Failure::new("documents", error),
+            BookError::NoOpening => Failure::new("ledger", error),
+            BookError::NoRandomness(_) => Failure::system(error),
+        }
+    }
+}
+
+impl From<MintError> for Failure {
+    fn from(error: MintError) -> Failure {
+        match error {
+            MintError::Refused(_, refusal) => refusal.into(),
+            MintError::Document(why) => Failure::new("documents", why),
+            MintError::Book(error) => error.into(),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::EmptyWindow { .. } | Refusal::WindowOver { .. } => Failure::usage(refusal),
+            Refusal::HasGrant { .. } => Failure::refused(refusal)
+                .hint("to mint another beside it: --again; to take it back: granted revoke"),
+            Refusal::Twice(_) => {
+                Failure::usage(refusal).hint("to mint several for one object: --again")
+            }
+            Refusal::ClockBehind(_) => Failure::new("clock_behind", refusal)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+        }
+    }
+}
+
+impl From<RevokeError> for Failure {
+    fn from(error: RevokeError) -> Failure {
+        match error {
+            RevokeError::Book(error) => error.into(),
+            error => Failure::refused(error),
+        }
+    }
+}
+
+impl From<ResolveError> for Failure {
+    fn from(error: ResolveError) -> Failure {
+        match error {
+            ResolveError::Book(error) => error.into(),
+            error => Failure::refused(error),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! `granted mint`
+
+use std::path::{Path, PathBuf};
+
+use clap::ArgGroup;
+use granted_core::decision::mint::{Terms, named_human_actions, window};
+use granted_core::decision::{Bind, Grant, Object, Use};
+use granted_core::text::{Name, Note, ObjectId, ObjectType, Shown, Words};
+use granted_core::time::{Relative, Stamp};
+use serde::Serialize;
+use std::time::Duration;
+
+use super::args::{duration, instant, person_book};
+use super::failure::Failure;
+use super::out::Out;
+use super::sheet;
+use crate::book::Book;
+use crate::decision::mint::{MintError, Minted, mint};
+use crate::files;
+
+/// Mint a grant: decide once, for one object, until a deadline.
+///
+/// Writes the grant as a file that you can read, move or delete, and a row in the ledger. Deleting
+/// the file pauses the grant; `granted revoke` ends it.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP, group = ArgGroup::new("end").args(["not_after", "for"]))]
+pub(crate) struct Args {
+    /// The object's type: 1 to 64 of A-Z a-z 0-9 . _ -
+    #[arg(long = "type", value_name = "TYPE", required_unless_present_any = ["from", "sheet"], conflicts_with = "from")]
+    r#type: Option<ObjectType>,
+    /// The object's id: 1 to 256 characters that are shown as they are.
+    #[arg(long, value_name = "ID", required_unless_present_any = ["from", "sheet"], conflicts_with_all = ["from", "sheet"])]
+    id: Option<ObjectId>,
+    /// Whose hand mints: words for the record.
+    #[arg(long, value_name = "WHO", required_unless_present_any = ["from", "sheet"])]
+    by: Option<Note>,
+    /// The window's end, as RFC 3339 with a zone: 2026-10-01T00:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    not_after: Option<Stamp>,
+    /// The window's length, from its beginning: an integer and one of s m h d.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    r#for: Option<Duration>,
+    /// The window's beginning [default: now].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    not_before: Option<Stamp>,
+    /// APPROVE_ONCE: spent by the first discharge. APPROVE_SESSION: any number of discharges until
+    /// one is not `discharged`.
+    #[arg(long, value_name = "DECISION", value_parser = use_of, default_value = "APPROVE_ONCE", hide_default_value = true)]
+    decision: Use,
+    /// What is covered, in words.
+    #[arg(long, value_name = "TEXT")]
+    scope: Option<Words>,
+    /// What is not covered, in words. Repeatable.
+    #[arg(long, value_name = "TEXT")]
+    not_scope: Vec<Note>,
+    /// An action that is covered. Repeatable. Without any, every action is, but hire, negotiate,
+    /// sign, pay and first_contact.
+    #[arg(long, value_name = "ACTION")]
+    allow: Vec<Name>,
+    /// The only executor that may discharge it.
+    #[arg(long, value_name = "NAME")]
+    executor: Option<Name>,
+    /// A file whose bytes may not change until the act is over. Repeatable.
+    #[arg(long, value_name = "PATH")]
+    bind: Vec<PathBuf>,
+    /// The only agent that may discharge it.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<Name>,
+    /// Mint although the object has a grant that may still be used.
+    #[arg(long)]
+    again: bool,
+    /// Mint the grant that this JSON file describes, in the document's field names.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    from: Option<PathBuf>,
+    /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
+    #[arg(long, value_name = "FILE", conflicts_with = "decision")]
+    sheet: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  granted mint --type report --id 2026-09-30 --by \"owner keystroke\" --for 24h --allow send
+  granted mint --type deploy --id web --by me --for 2h --decision APPROVE_SESSION --executor deploy
+  granted mint --sheet invoices.jsonl --by me --for 7d --allow remind
+      where a line is {\"object\":{\"type\":\"invoice\",\"id\":\"2026-118\"},\"scope\":\"one reminder\"}";
+
+fn use_of(text: &str) -> Result<Use, String> {
+    match text {
+        "APPROVE_ONCE" => Ok(Use::Once),
+        "APPROVE_SESSION" => Ok(Use::Session),
+        _ => Err("it is APPROVE_ONCE or APPROVE_SESSION".into()),
+    }
+}
+
+#[derive(Serialize)]
+struct MintedJson<'a> {
+    grant: &'a Grant,
+    path: &'a str,
+}
+
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = person_book("mint")?;
+    let (asked, sheet) = match (&args.from, &args.sheet) {
+        (Some(path), _) => (vec![(1, sheet::read_document(path, &args.defaults())?)], None),
+        (None, Some(path)) => (sheet::read_sheet(path, &args.defaults())?, Some(path)),
+        (None, None) => (vec![(1, args.defaults())], None),
+    };
+    let now = book.now();
+    let terms = asked
+        .iter()
+        .map(|(line, asked)| asked.terms(now).map_err(|e| on_line(e, sheet, *line)))
+        .collect::<Result<Vec<Terms>, Failure>>()?;
+    let minted = mint(&book, &terms).map_err(|error| {
+        let line = match &error {
+            MintError::Refused(index, _) => asked.get(*index).map(|(line, _)| *line),
+            _ => None,
+        };
+        line.map_or_else(|| error.clone().into(), |line| on_line(error.clone().into(), sheet, line))
+    })?;
+    for minted in &minted {
+        show(minted, &book, out);
+    }
+    Ok(0)
+}
+
+/// Names the line of a sheet.
+fn on_line(failure: Failure, sheet: Option<&PathBuf>, line: usize) -> Failure {
+    match sheet {
+        None => failure,
+        Some(path) => Failure {
+            message: format!("{} line {line}: {}", path.display(), failure.message),
+            ..failure
+        },
+    }
+}
+
+fn show(minted: &Minted, book: &Book, out: &Out) {
+    let Minted { grant, path } = minted;
+    if out.is_json() {
+        return out.value(&MintedJson { grant, path });
+    }
+    out.line(Shown(path));
+    let end = Relative { stamp: grant.not_after, now: book.now() };
+    out.remark(format_args!("grant {} for {}, until {} ({end})", grant.id, grant.object, grant.not_after));
+    for action in named_human_actions(grant) {
+        out.remark(format_args!("note: `{action}` otherwise stays human; this grant hands it over"));
+    }
+}
+
+impl Args {
+    /// What the flags say.
+    fn defaults(&self) -> Asked {
+        Asked {
+            r#type: self.r#type.clone(),
+            id: self.id.clone(),
+            by: self.by.clone(),
+            not_after: self.not_after,
+            length: self.r#for,
+            not_before: self.not_before,
+            decision: self.decision,
+            scope: self.scope.clone(),
+            not_scope: self.not_scope.clone(),
+            allow: self.allow.clone(),
+            executor: self.executor.clone(),
+            bind: self.bind.clone(),
+            agent: self.agent.clone(),
+            again: self.again,
+        }
+    }
+}
+
+/// A grant as it was asked for, by flags or by a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) r#type: Option<ObjectType>,
+    pub(crate) id: Option<ObjectId>,
+    pub(crate) by: Option<Note>,
+    pub(crate) not_after: Option<Stamp>,
+    pub(crate) length: Option<Duration>,
+    pub(crate) not_before: Option<Stamp>,
+    pub(crate) decision: Use,
+    pub(crate) scope: Option<Words>,
+    pub(crate) not_scope: Vec<Note>,
+    pub(crate) allow: Vec<Name>,
+    pub(crate) executor: Option<Name>,
+    pub(crate) bind: Vec<PathBuf>,
+    pub(crate) agent: Option<Name>,
+    pub(crate) again: bool,
+}
+
+impl Asked {
+    /// The terms: the window counted from now, the bound files hashed.
+    fn terms(&self, now: Stamp) -> Result<Terms, Failure> {
+        let missing = |what: &str| Failure::usage(format!("{what} is missing"));
+        let from = self.not_before.unwrap_or(now);
+        let not_after = match (self.not_after, self.length) {
+            (Some(not_after), None) => not_after,
+            (None, Some(length)) => from.plus(length),
+            (Some(_), Some(_)) => return Err(Failure::usage("it has both an end and a length")),
+            (None, None) => {
+                return Err(Failure::usage("a grant needs a deadline")
+                    .hint("say --not-after TIME or --for DURATION"));
+            }
+        };
+        window(self.not_before, not_after, now)?;
+        Ok(Terms {
+            agent: self.agent.clone(),
+            allowed_actions: self.allow.clone(),
+            binds: self.bind.iter().map(|path| bind(path)).collect::<Result<_, Failure>>()?,
+            decision: self.decision,
+            executor: self.executor.clone(),
+            minted_by: self.by.clone().ok_or_else(|| missing("the hand that mints (--by)"))?,
+            not_after,
+            not_before: self.not_before,
+            not_scope: self.not_scope.clone(),
+            object: Object {
+                r#type: self.r#type.clone().ok_or_else(|| missing("the object's type"))?,
+                id: self.id.clone().ok_or_else(|| missing("the object's id"))?,
+            },
+            scope: self.scope.clone().unwrap_or_default(),
+            again: self.again,
+        })
+    }
+}
+
+/// A file and its digest now.
+fn bind(path: &Path) -> Result<Bind, Failure> {
+    let shown = path.display();
+    let real = path.canonicalize().map_err(|e| Failure::input(format!("`{shown}`: {e}")))?;
+    let text = real.to_str().ok_or_else(|| Failure::input(format!("`{shown}`: not UTF-8")))?;
+    let sha256 = files::digest(&real).map_err(Failure::input)?;
+    Ok(Bind { path: Note::new(text).map_err(|e| Failure::input(format!("`{shown}`: {e}")))?, sha256 })
+}

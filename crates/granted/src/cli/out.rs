@@ -1,0 +1,112 @@
+//! The one door to stdout and stderr.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use granted_core::text::Shown;
+use serde::Serialize;
+
+use super::failure::Failure;
+use crate::home;
+
+/// Where a verb prints.
+///
+/// A stream that was closed ends the printing quietly: the verb's own exit code stands.
+pub(crate) struct Out {
+    json: bool,
+    colour: bool,
+}
+
+/// How a word is marked on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Well.
+    Good,
+    /// Not well.
+    Bad,
+    /// Worth a look.
+    Doubt,
+}
+
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    error: ErrorBody<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    kind: &'a str,
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl Out {
+    /// Colour is for terminals only, and for none where `NO_COLOR` is set.
+    pub(crate) fn new(json: bool) -> Out {
+        let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
+        Out { json, colour }
+    }
+
+    /// Whether JSON was asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether somebody watches stderr.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.json && io::stderr().is_terminal()
+    }
+
+    /// One line for people.
+    pub(crate) fn line(&self, text: impl std::fmt::Display) {
+        write(&mut io::stdout().lock(), &format!("{text}\n"));
+    }
+
+    /// One line of JSON.
+    pub(crate) fn value(&self, value: &impl Serialize) {
+        // Every value printed here is plain data, which serialises.
+        self.line(serde_json::to_string(value).unwrap_or_default());
+    }
+
+    /// One line to stderr, for people.
+    pub(crate) fn remark(&self, text: impl std::fmt::Display) {
+        write(&mut io::stderr().lock(), &format!("{text}\n"));
+    }
+
+    /// Replaces the last line of a terminal's stderr.
+    pub(crate) fn progress(&self, text: impl std::fmt::Display) {
+        write(&mut io::stderr().lock(), &format!("\r\u{1b}[K{text}"));
+    }
+
+    /// A word, marked where colour is shown.
+    pub(crate) fn marked(&self, word: impl std::fmt::Display, mark: Mark) -> String {
+        let code = match mark {
+            Mark::Good => 32,
+            Mark::Bad => 31,
+            Mark::Doubt => 33,
+        };
+        match self.colour {
+            true => format!("\u{1b}[{code}m{word}\u{1b}[0m"),
+            false => word.to_string(),
+        }
+    }
+
+    /// Says what went wrong; the exit code.
+    pub(crate) fn failure(&self, failure: &Failure) -> u8 {
+        if self.json {
+            let Failure { kind, message, hint, .. } = failure;
+            let error = ErrorBody { kind, message, hint: hint.as_deref() };
+            self.remark(serde_json::to_string(&ErrorLine { error }).unwrap_or_default());
+        } else {
+            self.remark(format_args!("granted: {}", Shown(&failure.message)));
+            if let Some(hint) = &failure.hint {
+                self.remark(format_args!("hint: {hint}"));
+            }
+        }
+        failure.code
+    }
+}
+
+/// Writes all or gives up: whoever closed the stream does not want the rest.
+fn write(stream: &mut impl io::Write, text: &str) {
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+}

@@ -1,0 +1,44 @@
+//! `granted resolve`
+
+use granted_core::decision::event::Resolved;
+use granted_core::id::Id;
+use granted_core::text::Note;
+
+use super::args::person_book;
+use super::failure::Failure;
+use super::out::Out;
+use crate::decision::resolve::resolve;
+
+/// Settle an uncertain outcome, once: say what you found.
+///
+/// The grant stays spent whatever you say; to try again, mint again.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("what").args(["happened", "did_not_happen"]).required(true))]
+pub(crate) struct Args {
+    /// The attempt's id.
+    #[arg(value_name = "DISCHARGE")]
+    discharge: Id,
+    /// It happened.
+    #[arg(long)]
+    happened: bool,
+    /// It did not.
+    #[arg(long)]
+    did_not_happen: bool,
+    /// Whose word this is.
+    #[arg(long, value_name = "WHO")]
+    by: Note,
+    /// More, in words.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<Note>,
+}
+
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = person_book("resolve")?;
+    let resolved = Resolved { by: args.by, happened: args.happened, note: args.note };
+    resolve(&book, args.discharge, &resolved)?;
+    if !out.is_json() {
+        let what = if args.happened { "happened" } else { "did not happen" };
+        out.line(format_args!("attempt {}: it {what}; its grant stays spent", args.discharge));
+    }
+    Ok(0)
+}

@@ -1,0 +1,41 @@
+//! `granted show`
+
+use granted_core::id::Id;
+
+use super::args::book;
+use super::failure::Failure;
+use super::out::Out;
+use super::status::{aside, json, word};
+use crate::decision::status::of_grant;
+use crate::render;
+
+/// Show one grant whole, with its timeline.
+///
+/// Writes nothing. Exit code 0 whatever the grant's status, 1 if there is no such grant.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The grant's id.
+    #[arg(value_name = "GRANT")]
+    grant: Id,
+}
+
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = book()?;
+    let Some(view) = of_grant(&book, args.grant)? else {
+        return Err(Failure::refused(format!("there is no grant {}", args.grant))
+            .hint("all grants: granted list --all"));
+    };
+    if out.is_json() {
+        out.value(&json(&view, usize::MAX));
+        return Ok(0);
+    }
+    let now = book.now();
+    for line in view.grant.iter().flat_map(|grant| render::grant(grant, now)) {
+        out.line(line);
+    }
+    out.line(format_args!("status     {}{}", word(view.status, out), aside(&view, now)));
+    for line in view.rows.iter().map(render::row) {
+        out.line(line);
+    }
+    Ok(0)
+}

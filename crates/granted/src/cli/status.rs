@@ -1,0 +1,114 @@
+//! `granted status`
+
+use granted_core::decision::document::Standing;
+use granted_core::decision::grant::ReceiptOutcome;
+use granted_core::decision::{Grant, Object, Status};
+use granted_core::ledger::Row;
+use granted_core::text::Shown;
+use granted_core::time::Stamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::args::{ObjectArgs, book};
+use super::failure::Failure;
+use super::out::{Mark, Out};
+use crate::decision::status::{View, of_object};
+use crate::render;
+
+/// Say whether an object can be discharged now: live, none, consumed, not_yet, expired, unreadable
+/// or revoked.
+///
+/// Writes nothing. Exit code 0 live, 5 expired, 3 the others.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    object: ObjectArgs,
+}
+
+/// How many of the last rows are shown.
+const LAST_ROWS: usize = 20;
+
+#[derive(Serialize)]
+pub(super) struct ViewJson<'a> {
+    status: Status,
+    grant: Option<&'a Grant>,
+    rows: Vec<Box<RawValue>>,
+}
+
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = book()?;
+    let object = Object::from(args.object);
+    let view = of_object(&book, &object)?;
+    if out.is_json() {
+        out.value(&json(&view, LAST_ROWS));
+    } else {
+        out.line(format_args!("{} {object}{}", word(view.status, out), aside(&view, book.now())));
+        for line in last(&view.rows, LAST_ROWS).iter().map(render::row) {
+            out.line(line);
+        }
+    }
+    Ok(code(view.status))
+}
+
+/// The exit code of a status.
+pub(super) fn code(status: Status) -> u8 {
+    match status {
+        Status::Live => 0,
+        Status::Expired => 5,
+        _ => 3,
+    }
+}
+
+/// The status as it is shown.
+pub(super) fn word(status: Status, out: &Out) -> String {
+    let mark = match status {
+        Status::Live => Mark::Good,
+        Status::Unreadable => Mark::Bad,
+        _ => Mark::Doubt,
+    };
+    out.marked(status, mark)
+}
+
+/// A view as JSON, with its last rows as they stand in the ledger.
+pub(super) fn json(view: &View, rows: usize) -> ViewJson<'_> {
+    let raw = |row: &Row| {
+        // A row's line is canonical JSON.
+        String::from_utf8(row.line()).ok().and_then(|line| RawValue::from_string(line).ok())
+    };
+    let rows = last(&view.rows, rows).iter().filter_map(raw).collect();
+    ViewJson { status: view.status, grant: view.grant.as_ref(), rows }
+}
+
+fn last(rows: &[Row], count: usize) -> &[Row] {
+    rows.get(rows.len().saturating_sub(count)..).unwrap_or_default()
+}
+
+/// What the status leaves open, in a few words.
+pub(super) fn aside(view: &View, now: Stamp) -> String {
+    let Some(grant) = &view.grant else { return ": no grant was ever minted".into() };
+    let more = match (view.status, &grant.receipt, &view.standing) {
+        (Status::Live, ..) => format!("until {}", render::time(grant.not_after, now)),
+        (Status::NotYet, ..) => {
+            format!("from {}", render::time(grant.not_before.unwrap_or(grant.minted_at), now))
+        }
+        (Status::Expired, ..) => format!("since {}", render::time(grant.not_after, now)),
+        (Status::Consumed, Some(receipt), _) => match (receipt.outcome, receipt.reason) {
+            (ReceiptOutcome::Ended(outcome), Some(reason)) => {
+                format!("{outcome}: {reason} at {}", render::time(receipt.at, now))
+            }
+            _ => format!("claimed at {}", render::time(receipt.at, now)),
+        },
+        (Status::Consumed, None, Some(Standing::Spent)) => "its document says so".into(),
+        (Status::None, ..) => "its document is gone".into(),
+        (Status::Unreadable, _, Some(Standing::Unreadable(why))) => Shown(why).to_string(),
+        _ => String::new(),
+    };
+    let act = match (view.running, view.interrupted) {
+        (Some(id), _) => format!("attempt {id} runs"),
+        (_, Some(id)) => format!("attempt {id} was cut off; `granted tick` records it"),
+        _ => String::new(),
+    };
+    let parts = [more, act].into_iter().filter(|part| !part.is_empty());
+    let parts = parts.collect::<Vec<_>>().join("; ");
+    if parts.is_empty() { parts } else { format!(": {parts}") }
+}

@@ -1,0 +1,163 @@
+//! `config.toml`: the executors that the person registered.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use granted_core::text::{Name, ObjectType};
+use granted_core::time::parse_duration;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// The search path of executors whose entry has none.
+pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// How long an act may take where nothing else is said.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long an act may take at most.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
+
+/// The config.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The executors by name.
+    #[serde(default, deserialize_with = "executors")]
+    pub executors: BTreeMap<Name, ExecutorEntry>,
+}
+
+/// One `[executors.NAME]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutorEntry {
+    /// The program and its arguments.
+    #[serde(deserialize_with = "argv")]
+    pub argv: Vec<String>,
+    /// Where it runs. Default: the person's home.
+    pub cwd: Option<PathBuf>,
+    /// Where the program is searched. Default: [`DEFAULT_PATH`].
+    pub path: Option<String>,
+    /// The names of environment variables that are passed to it.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// Files whose bytes are part of its digest.
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
+    /// The object types that it serves. Empty: any.
+    #[serde(default)]
+    pub types: Vec<ObjectType>,
+    /// The actions that it serves. Empty: any.
+    #[serde(default)]
+    pub actions: Vec<Name>,
+    /// How long it may take. Default: [`DEFAULT_TIMEOUT`].
+    #[serde(default = "default_timeout", deserialize_with = "timeout")]
+    pub timeout: Duration,
+    /// The program that confirms a claimed success by exiting with 0.
+    #[serde(default, deserialize_with = "some_argv")]
+    pub confirm: Option<Vec<String>>,
+}
+
+/// The config cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {cause}", path.display())]
+pub struct ConfigError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong, with the line.
+    pub cause: String,
+}
+
+/// The most bytes of a config.
+const MAX_CONFIG: u64 = 1024 * 1024;
+
+impl Config {
+    /// Reads the config; a file that does not exist is an empty one.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let error = |cause: String| ConfigError { path: path.to_owned(), cause };
+        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(error)? else {
+            return Ok(Config::default());
+        };
+        let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text".into()))?;
+        Config::parse(&text).map_err(error)
+    }
+
+    /// Reads the config's text; the error names the line.
+    pub fn parse(text: &str) -> Result<Config, String> {
+        toml::from_str(text).map_err(|e: toml::de::Error| {
+            let before = e.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            format!("line {line}: {}", e.message())
+        })
+    }
+}
+
+fn executors<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<Name, ExecutorEntry>, D::Error> {
+    // By text first: a map key cannot say which name is bad.
+    let entries = BTreeMap::<String, ExecutorEntry>::deserialize(d)?;
+    let mut named = BTreeMap::new();
+    for (name, entry) in entries {
+        let name = Name::new(name).map_err(D::Error::custom)?;
+        if name == Name::exec() {
+            return Err(D::Error::custom("the name `exec` is kept for `--exec`"));
+        }
+        named.insert(name, entry);
+    }
+    Ok(named)
+}
+
+fn argv<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let argv = Vec::<String>::deserialize(deserializer)?;
+    if argv.first().is_none_or(String::is_empty) || argv.iter().any(|part| part.contains('\0')) {
+        return Err(D::Error::custom("it must name a program first, and hold no NUL"));
+    }
+    Ok(argv)
+}
+
+fn some_argv<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    argv(deserializer).map(Some)
+}
+
+fn default_timeout() -> Duration {
+    DEFAULT_TIMEOUT
+}
+
+fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_duration(&text)
+        .filter(|timeout| *timeout <= MAX_TIMEOUT)
+        .ok_or_else(|| D::Error::custom("a timeout is an integer and one of s, m, h, at most 24h"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_an_executor() {
+        let config = Config::parse(
+            "[executors.send_report]\nargv = [\"send\", \"--now\"]\ntimeout = \"90s\"\ntypes = [\"report\"]\n",
+        )
+        .unwrap();
+        let entry = &config.executors[&Name::new("send_report").unwrap()];
+        assert_eq!(entry.argv, ["send", "--now"]);
+        assert_eq!(entry.timeout, Duration::from_secs(90));
+        assert_eq!(entry.confirm, None);
+    }
+
+    #[test]
+    fn says_the_line_of_what_is_wrong() {
+        for (text, line) in [
+            ("x = 1\n", "line 1"),
+            ("[executors.a]\nargv = [\"true\"]\nargs = []\n", "line 3"),
+            ("[executors.a]\nargv = []\n", "line 2"),
+            ("[executors.a]\n\nargv = [\"true\"]\ntimeout = \"25h\"\n", "line 4"),
+            ("[executors.a]\nargv = [\"true\"]\ntimeout = 5\n", "line 3"),
+            ("[executors.exec]\nargv = [\"true\"]\n", "line"),
+            ("[executors.a\n", "line 1"),
+        ] {
+            let error = Config::parse(text).unwrap_err();
+            assert!(error.starts_with(line), "{text:?}: {error}");
+        }
+    }
+}

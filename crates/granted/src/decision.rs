@@ -1,0 +1,11 @@
+//! The verbs of decisions: each a pipeline that gathers facts, folds, decides, appends and acts.
+
+pub mod actor;
+pub mod discharge;
+pub mod gather;
+pub mod list;
+pub mod mint;
+pub mod resolve;
+pub mod revoke;
+pub mod status;
+pub mod tick;

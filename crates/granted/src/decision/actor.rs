@@ -1,0 +1,262 @@
+//! What carries an act out: a command, or a closure of the program that uses the library.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use granted_core::decision::conclude::{Check, Returned, Verdict};
+use granted_core::decision::discharge::{Executor, Request};
+use granted_core::decision::document::DocumentName;
+use granted_core::decision::{Claim, Ended, Grant};
+use granted_core::json::Json;
+use granted_core::text::{Name, ObjectType};
+use granted_exec::{Definition, Echo, Limits, Program, Stop};
+
+use crate::book::Book;
+use crate::config::{Config, DEFAULT_PATH, DEFAULT_TIMEOUT, ExecutorEntry};
+use crate::home;
+
+/// Carries out what a claim permits.
+pub trait Actor {
+    /// What the decision needs to know of it.
+    fn executor(&self) -> Executor;
+
+    /// Acts, once.
+    fn act(&mut self, claim: &Claim, handed: &Handed<'_>) -> Returned;
+}
+
+/// What an actor is handed besides its claim.
+pub struct Handed<'a> {
+    pub(crate) book: &'a Book,
+    pub(crate) request: &'a Request,
+    pub(crate) token: &'a str,
+}
+
+/// A command: a registered executor, or one given on the command line.
+pub struct Command {
+    name: Name,
+    program: Result<Program, String>,
+    types: Vec<ObjectType>,
+    actions: Vec<Name>,
+    timeout: Duration,
+    stop: Stop,
+    echo: bool,
+}
+
+impl Command {
+    /// The executor of that name in the config.
+    pub fn registered(config: &Config, name: Name, stop: Stop) -> Command {
+        let Some(entry) = config.executors.get(&name) else {
+            let program = Err(unregistered(config, &name));
+            let (types, actions) = (Vec::new(), Vec::new());
+            return Command { name, program, types, actions, timeout: DEFAULT_TIMEOUT, stop, echo: false };
+        };
+        let program = prepare(&name, entry);
+        Command {
+            name,
+            program,
+            types: entry.types.clone(),
+            actions: entry.actions.clone(),
+            timeout: entry.timeout,
+            stop,
+            echo: false,
+        }
+    }
+
+    /// A shell command that the caller gives, run in the caller's directory with the caller's
+    /// search path.
+    pub fn inline(command: OsString, stop: Stop) -> Command {
+        let path = home::var("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+        let cwd = std::env::current_dir().map_err(|e| format!("the current directory: {e}"));
+        let name = Name::exec();
+        let program = cwd.and_then(|cwd| {
+            let definition = Definition {
+                name: name.clone(),
+                argv: vec!["/bin/sh".into(), "-c".into(), command],
+                cwd,
+                env: environment(&path, &[]),
+                path,
+                files: Vec::new(),
+                confirm: None,
+            };
+            Program::prepare(definition).map_err(|e| e.to_string())
+        });
+        let (types, actions) = (Vec::new(), Vec::new());
+        Command { name, program, types, actions, timeout: DEFAULT_TIMEOUT, stop, echo: false }
+    }
+
+    /// Passes the child's output through to stderr as it comes.
+    pub fn echoing(self) -> Command {
+        Command { echo: true, ..self }
+    }
+
+    /// The executor's name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// How long it may take where the caller says nothing.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Why it cannot be run, if it cannot.
+    pub fn problem(&self) -> Option<&str> {
+        self.program.as_ref().err().map(String::as_str)
+    }
+
+    fn echo(&self) -> Option<Echo> {
+        self.echo.then(Echo::stderr)
+    }
+}
+
+impl Actor for Command {
+    fn executor(&self) -> Executor {
+        match &self.program {
+            Ok(program) => Executor::Ready {
+                digest: Some(program.digest()),
+                types: self.types.clone(),
+                actions: self.actions.clone(),
+            },
+            Err(why) => Executor::Missing(why.clone()),
+        }
+    }
+
+    fn act(&mut self, claim: &Claim, handed: &Handed<'_>) -> Returned {
+        let env = act_environment(claim, handed);
+        let program = match &self.program {
+            Ok(program) => program,
+            // A permit is only given for a program that was found.
+            Err(why) => return not_started(why.clone()),
+        };
+        let limits = Limits { timeout: handed.request.timeout };
+        let run = granted_exec::run(claim, program, &env, limits, &self.stop, self.echo());
+        let check = match run.ended {
+            Ended::Exit(0) if program.has_confirm() => {
+                let left = limits.timeout.saturating_sub(run.spent);
+                let confirm =
+                    granted_exec::confirm(claim, program, &env, left, &self.stop, self.echo());
+                let confirmed = confirm.is_some_and(|confirm| confirm.ended == Ended::Exit(0));
+                Some(if confirmed { Check::Confirmed } else { Check::NotConfirmed })
+            }
+            _ => None,
+        };
+        let left_behind = match run.left_behind {
+            0 => String::new(),
+            1 => "it left 1 process behind".to_owned(),
+            n => format!("it left {n} processes behind"),
+        };
+        let remarks = [run.detail, left_behind].into_iter().filter(|remark| !remark.is_empty());
+        Returned::Program {
+            ended: run.ended,
+            stdout: run.stdout,
+            stderr: run.stderr,
+            remark: remarks.collect::<Vec<_>>().join("; "),
+            check,
+        }
+    }
+}
+
+fn not_started(why: String) -> Returned {
+    let nothing = granted_core::decision::Tail { bytes: 0, tail: "".into() };
+    let (stdout, stderr) = (nothing.clone(), nothing);
+    Returned::Program { ended: Ended::NotStarted, stdout, stderr, remark: why, check: None }
+}
+
+fn unregistered(config: &Config, name: &Name) -> String {
+    let names: Vec<String> = config.executors.keys().map(|name| format!("`{name}`")).collect();
+    match names.is_empty() {
+        true => format!("no executor `{name}` is registered; there is none"),
+        false => format!("no executor `{name}` is registered; there are {}", names.join(", ")),
+    }
+}
+
+fn prepare(name: &Name, entry: &ExecutorEntry) -> Result<Program, String> {
+    let path: OsString = entry.path.as_deref().unwrap_or(DEFAULT_PATH).into();
+    let cwd = match &entry.cwd {
+        Some(cwd) => cwd.clone(),
+        None => PathBuf::from(home::var("HOME").unwrap_or_else(|| "/".into())),
+    };
+    let texts = |argv: &Vec<String>| argv.iter().map(OsString::from).collect::<Vec<_>>();
+    let definition = Definition {
+        name: name.clone(),
+        argv: texts(&entry.argv),
+        cwd,
+        env: environment(&path, &entry.env),
+        path,
+        files: entry.files.clone(),
+        confirm: entry.confirm.as_ref().map(texts),
+    };
+    Program::prepare(definition).map_err(|e| e.to_string())
+}
+
+/// What every executor is passed, and the variables that its entry names.
+fn environment(path: &OsString, named: &[String]) -> Vec<(OsString, OsString)> {
+    let always = ["HOME", "LANG", "TZ", "TMPDIR"].map(String::from);
+    let names: Vec<String> = always.into_iter().chain(named.iter().cloned()).collect();
+    let passed = home::vars(&names, &["LC_"]).into_iter().filter(|(name, _)| name != "PATH");
+    passed.chain([("PATH".into(), path.clone())]).collect()
+}
+
+/// What the executor of this act is told.
+fn act_environment(claim: &Claim, handed: &Handed<'_>) -> Vec<(OsString, OsString)> {
+    let grant = claim.grant();
+    let name = DocumentName::new(&grant.object, grant.id);
+    let book = handed.book;
+    let mut env: Vec<(&str, OsString)> = vec![
+        ("GRANTED_OBJECT_TYPE", grant.object.r#type.as_str().into()),
+        ("GRANTED_OBJECT_ID", grant.object.id.as_str().into()),
+        ("GRANTED_DISCHARGE_ID", claim.discharge().to_string().into()),
+        ("GRANTED_GRANT_PATH", book.documents.path(&name).into()),
+        ("GRANTED_LEDGER", book.home().ledger().into()),
+        ("GRANTED_NOT_AFTER", grant.not_after.to_string().into()),
+        ("GRANTED_HOME", book.home().root().into()),
+        ("GRANTED_STORE", book.home().documents().into()),
+        ("GRANTED_RESULT_TOKEN", handed.token.into()),
+    ];
+    if let Some(action) = &handed.request.action {
+        env.push(("GRANTED_ACTION", action.as_str().into()));
+    }
+    env.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
+/// A closure's hold on the act that it carries out.
+#[derive(Debug, Default)]
+pub struct Act {
+    result: Option<(bool, Option<Json>)>,
+}
+
+impl Act {
+    /// Writes the act's result: whether it succeeded, and the evidence. Without one, what was done
+    /// is uncertain. The last one counts.
+    pub fn result(&mut self, ok: bool, receipt: Option<Json>) {
+        self.result = Some((ok, receipt));
+    }
+}
+
+/// A closure as executor.
+pub struct Closure<F>(Option<F>);
+
+impl<F: FnOnce(&Grant, &mut Act) -> Verdict> Closure<F> {
+    /// Calls this once, if the claim is made.
+    pub fn new(closure: F) -> Closure<F> {
+        Closure(Some(closure))
+    }
+}
+
+impl<F: FnOnce(&Grant, &mut Act) -> Verdict> Actor for Closure<F> {
+    fn executor(&self) -> Executor {
+        Executor::Ready { digest: None, types: Vec::new(), actions: Vec::new() }
+    }
+
+    fn act(&mut self, claim: &Claim, _: &Handed<'_>) -> Returned {
+        let mut act = Act::default();
+        let verdict = match self.0.take() {
+            None => Verdict::Failed("the closure was called before".into()),
+            Some(closure) => catch_unwind(AssertUnwindSafe(|| closure(claim.grant(), &mut act)))
+                .unwrap_or_else(|_| Verdict::Failed("it panicked".into())),
+        };
+        Returned::Closure { verdict, result: act.result }
+    }
+}

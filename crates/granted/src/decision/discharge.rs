@@ -1,0 +1,283 @@
+//! The discharge: claim a grant, act once, and have the ledger confirm it.
+
+use std::time::Duration;
+
+use granted_core::decision::conclude::{After, conclude};
+use granted_core::decision::discharge::{Decision, Denial, Executor, Facts, Request, decide};
+use granted_core::decision::document::{DocumentName, Standing, render};
+use granted_core::decision::status::{Candidate, as_folded};
+use granted_core::decision::{Attempt, Claim, GrantState, Object, Reason, Report};
+use granted_core::digest::Digest;
+use granted_core::id::Id;
+use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
+
+use super::actor::{Actor, Handed};
+use super::gather;
+use crate::book::Book;
+use crate::{clock, entropy};
+
+/// Carries out one attempt and answers with its outcome. Every failure is an outcome.
+pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Report {
+    let mut attempt = match Fresh::new(book) {
+        Ok(attempt) => attempt,
+        Err(e) => return unwritten(request, None, Reason::LedgerUnwritable, e),
+    };
+    let executor = actor.executor();
+    loop {
+        let facts = match facts(book, request, &executor, &attempt) {
+            Ok(facts) => facts,
+            Err(e) => return unwritten(request, None, Reason::LedgerUnwritable, e.to_string()),
+        };
+        match decide(request, &facts) {
+            Decision::Settle(drafts) => match book.append(&drafts) {
+                Ok(_) | Err(AppendError::Conflict) => {}
+                Err(e) => return unwritten(request, None, reason_of(&e), e.to_string()),
+            },
+            Decision::Wait(_) => attempt.wait(),
+            Decision::Replay(earlier) => return replay(book, request, earlier),
+            Decision::Deny(denial) => {
+                catch_up_documents(book, &facts.candidates);
+                return refuse(book, request, attempt.id, &denial);
+            }
+            Decision::Permit(permit) => {
+                let grant = permit.grant().id;
+                match permit.claim(&*book.ledger) {
+                    Ok(claim) => return act(book, request, claim, actor, &attempt, &facts),
+                    Err(AppendError::Conflict) => {}
+                    Err(e) => return unclaimed(book, request, &attempt, grant, &e),
+                }
+            }
+        }
+    }
+}
+
+/// What one attempt brings: made once, whatever is decided how often.
+struct Fresh {
+    id: Id,
+    act: Box<str>,
+    token: String,
+    waited: u32,
+}
+
+impl Fresh {
+    fn new(book: &Book) -> Result<Fresh, String> {
+        Ok(Fresh {
+            id: book.new_id().map_err(|e| e.to_string())?,
+            act: book.acts.begin().map_err(|e| e.to_string())?,
+            token: entropy::token().map_err(|e| e.to_string())?,
+            waited: 0,
+        })
+    }
+
+    /// Waits a little for another attempt, longer each time.
+    fn wait(&mut self) {
+        clock::pause(Duration::from_millis(10 << self.waited.min(5)));
+        self.waited = self.waited.saturating_add(1);
+    }
+}
+
+fn facts(
+    book: &Book,
+    request: &Request,
+    executor: &Executor,
+    attempt: &Fresh,
+) -> Result<Facts, ReadError> {
+    let (states, _) = gather::grants_of(book, &request.object)?;
+    let pending = gather::pending(book, &states)?;
+    let now = book.now();
+    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(now);
+    let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
+    let drift = states.iter().filter(usable).filter_map(drifted).collect();
+    Ok(Facts {
+        now,
+        head: book.ledger.head()?,
+        candidates: states.into_iter().map(|state| gather::candidate(book, state)).collect(),
+        pending,
+        drift,
+        executor: executor.clone(),
+        discharge: attempt.id,
+        act: attempt.act.clone(),
+        token_sha256: Digest::of(attempt.token.as_bytes()),
+        by: book.by(request.agent.as_ref()),
+    })
+}
+
+/// The act, and what it came to.
+fn act(
+    book: &Book,
+    request: &Request,
+    claim: Claim,
+    actor: &mut dyn Actor,
+    attempt: &Fresh,
+    facts: &Facts,
+) -> Report {
+    let handed = Handed { book, request, token: &attempt.token };
+    let returned = actor.act(&claim, &handed);
+    let written = loop {
+        match settle(book, &claim, &returned, facts) {
+            Err(AppendError::Conflict) => {}
+            written => break written,
+        }
+    };
+    match written {
+        Ok(appended) => confirm(book, request, &claim, appended.as_ref()),
+        Err(e) => {
+            // It may have happened, and no row says so: the act's lock stays, so that the next
+            // command settles it as interrupted.
+            book.acts.keep();
+            let detail = format!("the act ended, but its result could not be recorded: {e}");
+            told(request, &claim, Reason::NoResultRow, detail)
+        }
+    }
+}
+
+/// Appends what came back, or nothing where there is nothing to add.
+fn settle(
+    book: &Book,
+    claim: &Claim,
+    returned: &granted_core::decision::conclude::Returned,
+    facts: &Facts,
+) -> Result<Option<Appended>, AppendError> {
+    let (attempt, grant) = folded(book, claim).map_err(crate::book::unwritable)?;
+    let standing = gather::document_standing(book, claim.grant());
+    let drift = gather::drift(&claim.grant().binds);
+    let after = After {
+        attempt: &attempt,
+        grant: &grant,
+        standing: &standing,
+        drift: drift.as_deref(),
+        by: &facts.by,
+    };
+    match conclude(claim, returned, &after) {
+        drafts if drafts.is_empty() => Ok(None),
+        drafts => book.append(&drafts).map(Some),
+    }
+}
+
+/// The fold of the attempt and its grant, which must have the rows of the claim.
+fn folded(book: &Book, claim: &Claim) -> Result<(Attempt, GrantState), ReadError> {
+    let gone = || ReadError::Unreadable("the rows of the claim are gone".into());
+    let attempt = gather::attempt(book, claim.discharge())?.ok_or_else(gone)?;
+    let grant = gather::grant(book, claim.grant().id)?.ok_or_else(gone)?;
+    Ok((attempt, grant))
+}
+
+/// Reads back what was appended, brings the document up to it, and answers.
+fn confirm(book: &Book, request: &Request, claim: &Claim, appended: Option<&Appended>) -> Report {
+    let mismatch = |detail: String| told(request, claim, Reason::ReceiptMismatch, detail);
+    let held = appended.map_or(Ok(true), |appended| book.ledger.holds(appended));
+    match (held, folded(book, claim)) {
+        (Ok(true), Ok((attempt, grant))) => {
+            refresh(book, &grant, Some(&attempt));
+            match Report::of(&attempt, false) {
+                Some(report) => report,
+                None => mismatch("the outcome row is gone".into()),
+            }
+        }
+        (Ok(false), _) => mismatch("the rows do not read back as they were written".into()),
+        (Err(e), _) | (_, Err(e)) => mismatch(format!("the rows cannot be read back: {e}")),
+    }
+}
+
+/// Writes a spent grant's document so that it says so; best effort, the fold does not need it.
+pub(crate) fn refresh(book: &Book, grant: &GrantState, spending: Option<&Attempt>) {
+    if grant.is_spent() && grant.running().is_none() {
+        let name = DocumentName::new(&grant.grant.object, grant.grant.id);
+        let text = render(&as_folded(grant, spending));
+        // A document that keeps its old text is narrower by the fold all the same.
+        let _ = book.documents.refresh(&name, text.as_bytes());
+    }
+}
+
+/// Brings documents up to grants that were spent by a process that died before it could.
+pub(crate) fn catch_up_documents(book: &Book, candidates: &[Candidate]) {
+    for candidate in candidates {
+        let state = &candidate.state;
+        if state.is_spent() && candidate.standing == Standing::Agrees {
+            let spending = state.spending().map(|claim| gather::attempt(book, claim.discharge));
+            refresh(book, state, spending.and_then(Result::ok).flatten().as_ref());
+        }
+    }
+}
+
+fn replay(book: &Book, request: &Request, earlier: Id) -> Report {
+    match gather::attempt(book, earlier) {
+        Ok(attempt) => attempt.and_then(|attempt| Report::of(&attempt, true)).unwrap_or_else(|| {
+            unwritten(request, None, Reason::LedgerUnwritable, "the outcome is gone".into())
+        }),
+        Err(e) => unwritten(request, None, Reason::LedgerUnwritable, e.to_string()),
+    }
+}
+
+/// Records a refusal and answers with it.
+fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
+    let written = book.append(std::slice::from_ref(&denial.draft));
+    let report = written.map_err(|e| e.to_string()).and_then(|_| {
+        let attempt = gather::attempt(book, id).map_err(|e| e.to_string())?;
+        attempt.and_then(|attempt| Report::of(&attempt, false)).ok_or("its row is gone".to_owned())
+    });
+    report.unwrap_or_else(|why| {
+        let (reason, detail) = match denial.reasons.first() {
+            Some((reason, detail)) => (*reason, detail.as_str()),
+            None => (Reason::InvalidRequest, ""),
+        };
+        let detail = format!("{detail}; and this could not be recorded: {why}");
+        unwritten(request, denial.grant, reason, detail)
+    })
+}
+
+/// The claim was not made: nothing runs.
+fn unclaimed(
+    book: &Book,
+    request: &Request,
+    attempt: &Fresh,
+    grant: Id,
+    error: &AppendError,
+) -> Report {
+    let reason = reason_of(error);
+    if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
+        // Rows that use no authority are still written.
+        let by = book.by(request.agent.as_ref());
+        let reasons = vec![(reason, error.to_string())];
+        let denial = Denial::new(request.object.clone(), attempt.id, &by, Some(grant), reasons);
+        return refuse(book, request, attempt.id, &denial);
+    }
+    unwritten(request, Some(grant), reason, error.to_string())
+}
+
+fn reason_of(error: &AppendError) -> Reason {
+    match error {
+        AppendError::NotWritten(NotWritten::RolledBack(_)) => Reason::LedgerRolledBack,
+        _ => Reason::LedgerUnwritable,
+    }
+}
+
+/// The answer to an attempt of which no row could be written.
+fn unwritten(request: &Request, grant: Option<Id>, reason: Reason, detail: String) -> Report {
+    report(request.object.clone(), grant, None, reason, detail)
+}
+
+/// The answer to an act that the ledger could not be made to confirm.
+fn told(request: &Request, claim: &Claim, reason: Reason, detail: String) -> Report {
+    let (grant, discharge) = (claim.grant().id, claim.discharge());
+    report(request.object.clone(), Some(grant), Some(discharge), reason, detail)
+}
+
+fn report(
+    object: Object,
+    grant_id: Option<Id>,
+    discharge_id: Option<Id>,
+    reason: Reason,
+    detail: String,
+) -> Report {
+    Report {
+        outcome: reason.class(),
+        reason,
+        object,
+        grant_id,
+        discharge_id,
+        detail,
+        receipt: None,
+        replayed: false,
+    }
+}

@@ -1,0 +1,86 @@
+//! Facts: what the ledger, the documents, the act locks and the bound files say.
+
+use std::path::Path;
+
+use granted_core::decision::document::{DocumentName, Standing, standing};
+use granted_core::decision::settle::{ActState, Pending};
+use granted_core::decision::status::Candidate;
+use granted_core::decision::{Attempt, Bind, Grant, GrantState, Object};
+use granted_core::id::Id;
+use granted_core::ledger::{Event, Subject};
+use granted_core::store::ReadError;
+
+use crate::book::Book;
+
+/// The grants of an object, oldest first, and the seq of the last row that moved the object.
+pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>, u64), ReadError> {
+    let mints = book.ledger.rows(&Subject::object(object))?;
+    let last = mints.last().map_or(0, |row| row.seq);
+    let mut states = Vec::with_capacity(mints.len());
+    for row in &mints {
+        if let Event::Minted(minted) = &row.event {
+            states.extend(grant(book, minted.grant.id)?);
+        }
+    }
+    Ok((states, last))
+}
+
+/// One grant, by its id.
+pub(crate) fn grant(book: &Book, id: Id) -> Result<Option<GrantState>, ReadError> {
+    Ok(GrantState::fold(&book.ledger.rows(&Subject::grant(id))?))
+}
+
+/// One attempt, by its id.
+pub(crate) fn attempt(book: &Book, id: Id) -> Result<Option<Attempt>, ReadError> {
+    Ok(Attempt::fold(id, &book.ledger.rows(&Subject::discharge(id))?))
+}
+
+/// A grant together with what its document says now.
+pub(crate) fn candidate(book: &Book, state: GrantState) -> Candidate {
+    Candidate { standing: document_standing(book, &state.grant), state }
+}
+
+/// What a grant's document says now, through a fresh open by path.
+pub(crate) fn document_standing(book: &Book, minted: &Grant) -> Standing {
+    let name = DocumentName::new(&minted.object, minted.id);
+    standing(&book.documents.read(&name), minted)
+}
+
+/// The claims of these grants that have no outcome, and what their processes do.
+pub(crate) fn pending<'a>(
+    book: &Book,
+    states: impl IntoIterator<Item = &'a GrantState>,
+) -> Result<Vec<Pending>, ReadError> {
+    let mut pending = Vec::new();
+    for claim in states.into_iter().filter_map(GrantState::running) {
+        // The lock is looked at before the rows: an act that ends in between has its outcome there.
+        let act = act_state(book, &claim.intent.body.act);
+        let attempt = attempt(book, claim.discharge)?;
+        if attempt.as_ref().is_none_or(|attempt| attempt.outcome.is_none()) {
+            let last = attempt.map_or(claim.intent.seq, |attempt| attempt.last);
+            pending.push(Pending { discharge: claim.discharge, last, act });
+        }
+    }
+    Ok(pending)
+}
+
+/// What the process of an act does, by its lock.
+pub(crate) fn act_state(book: &Book, act: &str) -> ActState {
+    match book.acts.state(act) {
+        granted_store::ActState::Running => ActState::Running,
+        granted_store::ActState::Free => ActState::Free,
+        granted_store::ActState::Absent => ActState::Absent,
+    }
+}
+
+/// The first file that a grant is bound to and that is not what it was at mint.
+pub(crate) fn drift(binds: &[Bind]) -> Option<String> {
+    binds.iter().find_map(|bind| {
+        let path = Path::new(bind.path.as_str());
+        match crate::files::digest(path) {
+            Ok(digest) if digest == bind.sha256 => None,
+            Ok(_) => Some(format!("{} has changed since the grant was minted", bind.path)),
+            Err(e) => Some(format!("a file that the grant is bound to: {e}")),
+        }
+    })
+}

@@ -1,0 +1,82 @@
+//! The person's word on an uncertain outcome, and the executor's own result.
+
+use granted_core::decision::event::Resolved;
+use granted_core::decision::resolve::{self as rules, Refusal};
+use granted_core::decision::settle::{self, ActState};
+use granted_core::digest::Digest;
+use granted_core::id::Id;
+use granted_core::json::Json;
+use granted_core::ledger::Draft;
+use granted_core::store::AppendError;
+
+use super::gather;
+use crate::book::{Book, BookError};
+
+/// Why an attempt was not moved.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The rules.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The ledger.
+    #[error(transparent)]
+    Book(#[from] BookError),
+}
+
+/// Settles an uncertain attempt on the person's word; one that was cut off and that no row has
+/// settled yet is recorded as interrupted first. The grant stays spent.
+pub fn resolve(book: &Book, id: Id, resolved: &Resolved) -> Result<(), ResolveError> {
+    settle_first(book, id)?;
+    append(book, |book| {
+        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
+        Ok(rules::resolve(id, attempt.as_ref(), resolved.clone(), &book.by(None))?)
+    })
+}
+
+/// Writes an executor's own result while its act runs, on the token that it was given.
+pub fn result(
+    book: &Book,
+    id: Id,
+    token: &str,
+    ok: bool,
+    receipt: Option<&Json>,
+) -> Result<(), ResolveError> {
+    let token = Digest::of(token.as_bytes());
+    append(book, |book| {
+        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
+        let intent = attempt.as_ref().and_then(|attempt| attempt.intent.as_ref());
+        let act = intent.map_or(ActState::Absent, |i| gather::act_state(book, &i.body.act));
+        let by = book.by(None);
+        Ok(rules::result(id, attempt.as_ref(), act, token, ok, receipt.cloned(), &by)?)
+    })
+}
+
+fn append(
+    book: &Book,
+    decide: impl Fn(&Book) -> Result<Draft, ResolveError>,
+) -> Result<(), ResolveError> {
+    loop {
+        match book.append(&[decide(book)?]) {
+            Ok(_) => return Ok(()),
+            Err(AppendError::Conflict) => {}
+            Err(e) => return Err(BookError::from(e).into()),
+        }
+    }
+}
+
+/// Records the attempt as interrupted if its act was cut off.
+fn settle_first(book: &Book, id: Id) -> Result<(), BookError> {
+    let grant = gather::attempt(book, id)?.and_then(|attempt| attempt.grant);
+    let Some(state) = grant.map(|grant| gather::grant(book, grant)).transpose()?.flatten() else {
+        return Ok(());
+    };
+    let pending = gather::pending(book, [&state])?;
+    let drafts = settle::interrupted(book.now(), &book.by(None), [&state], &pending);
+    if drafts.is_empty() {
+        return Ok(());
+    }
+    match book.append(&drafts) {
+        Ok(_) | Err(AppendError::Conflict) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}

@@ -1,0 +1,82 @@
+//! What an object's grant, or one grant, is at the moment. Reads only.
+
+use granted_core::decision::document::Standing;
+use granted_core::decision::settle::is_interrupted;
+use granted_core::decision::status::{Candidate, Status, as_folded, current};
+use granted_core::decision::{Grant, Object};
+use granted_core::id::Id;
+use granted_core::ledger::{Row, Subject};
+use granted_core::store::ReadError;
+
+use super::gather;
+use crate::book::Book;
+
+/// A grant as it stands.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The status.
+    pub status: Status,
+    /// The grant as the fold has it; `None` if the object never had one.
+    pub grant: Option<Grant>,
+    /// What its document says.
+    pub standing: Option<Standing>,
+    /// The rows of the grant and of the attempts that claimed it, oldest first.
+    pub rows: Vec<Row>,
+    /// An act that was cut off and that no row has settled yet.
+    pub interrupted: Option<Id>,
+    /// An act that runs.
+    pub running: Option<Id>,
+}
+
+/// The grant that speaks for an object.
+pub fn of_object(book: &Book, object: &Object) -> Result<View, ReadError> {
+    let (states, _) = gather::grants_of(book, object)?;
+    let candidates: Vec<Candidate> =
+        states.into_iter().map(|state| gather::candidate(book, state)).collect();
+    view(book, current(&candidates, book.now()))
+}
+
+/// One grant, by its id; `None` if there is none.
+pub fn of_grant(book: &Book, id: Id) -> Result<Option<View>, ReadError> {
+    match gather::grant(book, id)? {
+        None => Ok(None),
+        Some(state) => view(book, Some(&gather::candidate(book, state))).map(Some),
+    }
+}
+
+fn view(book: &Book, candidate: Option<&Candidate>) -> Result<View, ReadError> {
+    let Some(candidate) = candidate else {
+        return Ok(View {
+            status: Status::None,
+            grant: None,
+            standing: None,
+            rows: Vec::new(),
+            interrupted: None,
+            running: None,
+        });
+    };
+    let (state, now) = (&candidate.state, book.now());
+    let pending = gather::pending(book, [state])?;
+    let act = state.running().and_then(|claim| {
+        let seen = pending.iter().find(|seen| seen.discharge == claim.discharge)?;
+        Some((claim.discharge, is_interrupted(claim, seen.act, now)))
+    });
+    let mut rows = book.ledger.rows(&Subject::grant(state.grant.id))?;
+    let mut spending = None;
+    for claim in &state.claims {
+        rows.extend(book.ledger.rows(&Subject::discharge(claim.discharge))?);
+        if state.spending().is_some_and(|spent| spent.discharge == claim.discharge) {
+            spending = gather::attempt(book, claim.discharge)?;
+        }
+    }
+    rows.sort_by_key(|row| row.seq);
+    rows.dedup_by_key(|row| row.seq);
+    Ok(View {
+        status: candidate.status(now),
+        grant: Some(as_folded(state, spending.as_ref())),
+        standing: Some(candidate.standing.clone()),
+        rows,
+        interrupted: act.filter(|(_, cut_off)| *cut_off).map(|(id, _)| id),
+        running: act.filter(|(_, cut_off)| !*cut_off).map(|(id, _)| id),
+    })
+}

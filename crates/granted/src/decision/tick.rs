@@ -1,0 +1,140 @@
+//! The tick: windows that closed unused, acts that were cut off, deadlines that are near.
+
+use std::collections::HashSet;
+
+use granted_core::decision::document::DocumentName;
+use granted_core::decision::overview::{Overview, expiry};
+use granted_core::decision::settle;
+use granted_core::decision::status::{Status, is_due};
+use granted_core::decision::{GrantState, Object};
+use granted_core::id::Id;
+use granted_core::ledger::Event;
+use granted_core::store::AppendError;
+use granted_core::time::Stamp;
+use serde::Serialize;
+
+use super::{gather, list};
+use crate::book::{Book, BookError};
+
+/// What a tick found and recorded.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Ticked {
+    /// Grants whose window closed without their being spent: recorded now.
+    pub expired: Vec<Named>,
+    /// Attempts that were cut off: recorded now.
+    pub interrupted: Vec<Named>,
+    /// Live grants in the last tenth of their window.
+    pub due: Vec<Named>,
+    /// Documents that no row speaks of.
+    pub orphans: Vec<String>,
+}
+
+/// A grant, or an attempt on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Named {
+    /// The grant.
+    pub grant_id: Id,
+    /// What it is about.
+    pub object: Object,
+    /// Its deadline.
+    pub not_after: Stamp,
+    /// The attempt that was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discharge_id: Option<Id>,
+}
+
+impl Ticked {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        let Ticked { expired, interrupted, due, orphans } = self;
+        expired.is_empty() && interrupted.is_empty() && due.is_empty() && orphans.is_empty()
+    }
+}
+
+/// Records what only time brings about, and names what is near. Grants that another process moves
+/// meanwhile are left to the next tick.
+pub fn tick(book: &Book) -> Result<Ticked, BookError> {
+    let mut ticked = Ticked::default();
+    // What no `minted` row speaks of was left by a mint that died before its row. The files are
+    // listed before the rows are read, so that few are named whose row is only on its way.
+    let mut orphans = documents(book)?;
+    let mut overview = Overview::new(false);
+    list::each_row(&*book.ledger, |row| {
+        overview.apply(row);
+        if let Event::Minted(minted) = &row.event {
+            let name = DocumentName::new(&minted.grant.object, minted.grant.id);
+            orphans.remove(&name.to_string());
+        }
+    })?;
+    for state in overview.into_grants() {
+        let state = match settle_acts(book, state, &mut ticked.interrupted)? {
+            Some(state) => state,
+            None => continue,
+        };
+        if let Some(draft) = expiry(&state, book.now(), &book.by(None)) {
+            match book.append(&[draft]) {
+                Ok(_) => ticked.expired.push(named(&state, None)),
+                Err(AppendError::Conflict) => {}
+                Err(e) => return Err(e.into()),
+            }
+        } else if is_due(&state.grant, book.now()) {
+            let candidate = gather::candidate(book, state);
+            if candidate.status(book.now()) == Status::Live {
+                ticked.due.push(named(&candidate.state, None));
+            }
+        }
+    }
+    ticked.orphans = orphans.into_iter().collect();
+    ticked.orphans.sort();
+    book.files.merge();
+    book.acts.sweep();
+    Ok(ticked)
+}
+
+/// Settles the acts of a grant that were cut off; the grant as it is then.
+fn settle_acts(
+    book: &Book,
+    state: GrantState,
+    interrupted: &mut Vec<Named>,
+) -> Result<Option<GrantState>, BookError> {
+    if state.running().is_none() {
+        return Ok(Some(state));
+    }
+    let pending = gather::pending(book, [&state])?;
+    let drafts = settle::interrupted(book.now(), &book.by(None), [&state], &pending);
+    if drafts.is_empty() {
+        return Ok(Some(state));
+    }
+    match book.append(&drafts) {
+        Ok(_) => {
+            let discharge = state.running().map(|claim| claim.discharge);
+            interrupted.push(named(&state, discharge));
+        }
+        Err(AppendError::Conflict) => {}
+        Err(e) => return Err(e.into()),
+    }
+    let settled = gather::grant(book, state.grant.id)?;
+    if let Some(settled) = &settled {
+        super::discharge::catch_up_documents(book, &[gather::candidate(book, settled.clone())]);
+    }
+    Ok(settled)
+}
+
+fn named(state: &GrantState, discharge_id: Option<Id>) -> Named {
+    Named {
+        grant_id: state.grant.id,
+        object: state.grant.object.clone(),
+        not_after: state.grant.not_after,
+        discharge_id,
+    }
+}
+
+/// The files in the documents' folder.
+fn documents(book: &Book) -> Result<HashSet<String>, BookError> {
+    let mut found = HashSet::new();
+    let listed = book.documents.list(&mut |name| {
+        found.insert(name.to_owned());
+    });
+    listed.map_err(BookError::Documents)?;
+    Ok(found)
+}

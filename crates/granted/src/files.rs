@@ -1,0 +1,38 @@
+//! Reading whole files that the person names.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use granted_core::digest::Digest;
+use granted_store::open::{self, OpenError};
+use sha2::Digest as _;
+
+/// The bytes of a regular file, at most this many; `None` if there is no such file.
+pub(crate) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
+    let file = match open::read(path) {
+        Ok(file) => file,
+        Err(OpenError::Missing(_)) => return Ok(None),
+        Err(e) => return Err(e.to_string()),
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(max.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|e| format!("`{}`: {e}", path.display()))?;
+    match u64::try_from(bytes.len()).is_ok_and(|len| len <= max) {
+        true => Ok(Some(bytes)),
+        false => Err(format!("`{}` has over {max} bytes", path.display())),
+    }
+}
+
+/// The digest of a regular file's bytes.
+pub(crate) fn digest(path: &Path) -> Result<Digest, String> {
+    let mut file = open::read(path).map_err(|e| e.to_string())?;
+    let mut hash = sha2::Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = file.read(&mut buffer).map_err(|e| format!("`{}`: {e}", path.display()))?;
+        match buffer.get(..count) {
+            None | Some([]) => return Ok(Digest(hash.finalize().into())),
+            Some(bytes) => hash.update(bytes),
+        }
+    }
+}

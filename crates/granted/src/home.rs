@@ -1,0 +1,98 @@
+//! Where everything lies, and the one door to the environment.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The places of one book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+    ledger: PathBuf,
+    documents: PathBuf,
+}
+
+/// Why the places are not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HomeError {
+    /// Neither `GRANTED_HOME` nor `HOME` is set.
+    #[error("there is no home: set GRANTED_HOME, or HOME")]
+    NoHome,
+    /// `GRANTED_STORE` names a database.
+    #[error("GRANTED_STORE names a database, and this granted keeps grants in a folder")]
+    Database,
+}
+
+impl Home {
+    /// The places below this folder.
+    pub fn at(root: impl Into<PathBuf>) -> Home {
+        let root = absolute(root.into());
+        Home { ledger: root.join("ledger.jsonl"), documents: root.join("grants"), root }
+    }
+
+    /// The places that the environment names: `GRANTED_HOME` (else `~/.granted`), and
+    /// `GRANTED_LEDGER` and `GRANTED_STORE` where they lie elsewhere.
+    pub fn from_env() -> Result<Home, HomeError> {
+        let root = match var("GRANTED_HOME") {
+            Some(root) => PathBuf::from(root),
+            None => PathBuf::from(var("HOME").ok_or(HomeError::NoHome)?).join(".granted"),
+        };
+        let mut home = Home::at(root);
+        if let Some(ledger) = var("GRANTED_LEDGER") {
+            home.ledger = absolute(ledger.into());
+        }
+        if let Some(documents) = var("GRANTED_STORE") {
+            let text = documents.to_string_lossy();
+            if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+                return Err(HomeError::Database);
+            }
+            home.documents = absolute(documents.into());
+        }
+        Ok(home)
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The ledger. Its index, locks and files put aside lie beside it.
+    pub fn ledger(&self) -> &Path {
+        &self.ledger
+    }
+
+    /// The folder of the grant documents.
+    pub fn documents(&self) -> &Path {
+        &self.documents
+    }
+
+    /// The config.
+    pub fn config(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// The folder of the act locks, beside the ledger.
+    pub fn acts(&self) -> PathBuf {
+        self.ledger.with_file_name("acts")
+    }
+}
+
+/// An environment variable, unless it is empty.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn var(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The environment variables of these names or beginnings that are set.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn vars(names: &[String], beginnings: &[&str]) -> Vec<(OsString, OsString)> {
+    let wanted = |(name, _): &(OsString, OsString)| {
+        let name = name.to_string_lossy();
+        names.iter().any(|n| *n == name) || beginnings.iter().any(|b| name.starts_with(b))
+    };
+    std::env::vars_os().filter(wanted).collect()
+}
+
+/// The path from the root, without asking the disk; as it is where there is no current folder.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}

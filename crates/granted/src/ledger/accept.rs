@@ -1,0 +1,44 @@
+//! The person's way out of a damaged tail, a rollback or a clock that was once far ahead.
+
+use granted_core::decision::accept::accept as rules;
+use granted_core::ledger::Event;
+use granted_core::ledger::event::What;
+use granted_core::ledger::{Draft, Subject};
+use granted_core::store::AppendError;
+use granted_core::text::Note;
+
+use crate::book::{Book, BookError};
+
+/// What was accepted.
+#[derive(Clone, Debug, Default)]
+pub struct Accepted {
+    /// What; empty if there was nothing to accept, and then no row was written.
+    pub what: Vec<What>,
+    /// The grants that it closed, as subjects.
+    pub closed: Vec<Subject>,
+}
+
+/// Accepts whatever keeps the ledger from being used.
+pub fn accept(book: &Book, by: &Note, reason: &Note) -> Result<Accepted, BookError> {
+    let door = book.by(None);
+    let mut accepted = Accepted::default();
+    let result = book.ledger.accept(&mut |moved| {
+        let drafts = rules(moved, by.clone(), reason.clone(), book.now(), &door)?;
+        accepted = summary(&drafts);
+        Ok(drafts)
+    });
+    match result {
+        Ok(_) => Ok(accepted),
+        Err(AppendError::Conflict) => Ok(Accepted::default()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn summary(drafts: &[Draft]) -> Accepted {
+    let what = drafts.iter().find_map(|draft| match &draft.event {
+        Event::Accepted(body) => Some(body.what.clone()),
+        _ => None,
+    });
+    let closed = drafts.iter().flat_map(|draft| draft.refs.iter().map(|(subject, _)| subject.clone()));
+    Accepted { what: what.unwrap_or_default(), closed: closed.collect() }
+}

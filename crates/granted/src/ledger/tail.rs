@@ -1,0 +1,113 @@
+//! The last rows of the ledger that are about something. Reads only.
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::ControlFlow;
+
+use granted_core::decision::fold::{discharge_of, grant_of};
+use granted_core::id::Id;
+use granted_core::ledger::{Event, Row, RowError};
+use granted_core::store::{Ledger, ReadError, Unfinished};
+use granted_core::time::Stamp;
+
+/// Which rows are wanted. What is `None` does not restrict.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// About objects of this id, of any type.
+    pub object_id: Option<String>,
+    /// About this grant.
+    pub grant: Option<Id>,
+    /// Of this kind.
+    pub kind: Option<String>,
+    /// Written at or after this instant.
+    pub since: Option<Stamp>,
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The bytes as they lie there.
+    pub raw: Vec<u8>,
+    /// The row; an error for one that this program does not understand.
+    pub row: Result<Row, RowError>,
+}
+
+/// The last `count` rows that pass, the newest last; and the unfinished append behind them.
+pub fn tail(
+    ledger: &dyn Ledger,
+    filter: &Filter,
+    count: usize,
+) -> Result<(Vec<Shown>, Option<Unfinished>), ReadError> {
+    let from = match (filter.restricts(), ledger.head()?) {
+        (false, Some(head)) => {
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            head.seq.saturating_sub(count).saturating_add(1)
+        }
+        _ => 1,
+    };
+    let mut related = Related::default();
+    let mut last: VecDeque<Shown> = VecDeque::new();
+    let unfinished = ledger.scan(from, &mut |line| {
+        let row = Row::parse(line.bytes);
+        if filter.passes(&row, &mut related) {
+            last.push_back(Shown { raw: line.bytes.to_vec(), row });
+            if last.len() > count {
+                last.pop_front();
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((last.into(), unfinished))
+}
+
+/// The grants and attempts that the rows so far tied to what is wanted.
+#[derive(Default)]
+struct Related {
+    grants: HashSet<Id>,
+    attempts: HashSet<Id>,
+}
+
+impl Filter {
+    fn restricts(&self) -> bool {
+        let Filter { object_id, grant, kind, since } = self;
+        object_id.is_some() || grant.is_some() || kind.is_some() || since.is_some()
+    }
+
+    fn passes(&self, row: &Result<Row, RowError>, related: &mut Related) -> bool {
+        let row = match row {
+            Ok(row) => row,
+            // Nothing is known of it but that it is there.
+            Err(_) => return !self.restricts(),
+        };
+        let about = self.is_about(row, related);
+        about
+            && self.kind.as_deref().is_none_or(|kind| kind == row.event.kind())
+            && self.since.is_none_or(|since| row.at >= since)
+    }
+
+    /// Whether the row is about the object and grant that are wanted; remembers what it ties to
+    /// them.
+    fn is_about(&self, row: &Row, related: &mut Related) -> bool {
+        if self.object_id.is_none() && self.grant.is_none() {
+            return true;
+        }
+        let (grant, attempt) = (grant_of(row), discharge_of(row));
+        let known = grant.is_some_and(|id| related.grants.contains(&id))
+            || attempt.is_some_and(|id| related.attempts.contains(&id));
+        let (object, about_grant) = match &row.event {
+            Event::Minted(minted) => (Some(&minted.grant.object), grant),
+            Event::Intent(intent) => (Some(&intent.object), grant),
+            Event::Outcome(outcome) => (Some(&outcome.about.object), outcome.about.grant),
+            _ => (None, grant),
+        };
+        let by_object = self.object_id.as_ref().is_none_or(|id| object.is_some_and(|o| o.id.as_str() == id));
+        let by_grant = self.grant.is_none_or(|id| about_grant == Some(id));
+        let named = by_object && by_grant;
+        if named || known {
+            related.attempts.extend(attempt);
+            if named {
+                related.grants.extend(grant);
+            }
+        }
+        named || known
+    }
+}

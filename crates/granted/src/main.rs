@@ -1,0 +1,7 @@
+//! The program `granted`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(granted::cli::run(std::env::args_os()))
+}
