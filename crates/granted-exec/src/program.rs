@@ -5,6 +5,7 @@ mod identity;
 mod missing;
 
 use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use granted_core::text::Name;
 pub use missing::{Missing, Why};
 
 /// What to run. Everything is resolved already: nothing is taken from our own environment.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Definition {
     /// The executor's name.
     pub name: Name,
@@ -36,7 +37,7 @@ pub struct Definition {
 }
 
 /// A program that was there, executable, when it was prepared.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Program {
     name: Name,
     digest: Digest,
@@ -121,6 +122,32 @@ impl Program {
     /// The variables, by name.
     pub(crate) fn env(&self) -> &[(OsString, CString)] {
         &self.env
+    }
+}
+
+/// Without the environment, whose values may be secret.
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Definition { name, argv, cwd, path, env: _, files, confirm } = self;
+        f.debug_struct("Definition")
+            .field("name", name)
+            .field("argv", argv)
+            .field("cwd", cwd)
+            .field("path", path)
+            .field("files", files)
+            .field("confirm", confirm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Without the environment, whose values may be secret.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("name", &self.name)
+            .field("digest", &self.digest)
+            .field("command", &self.command)
+            .finish_non_exhaustive()
     }
 }
 

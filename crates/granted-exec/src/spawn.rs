@@ -48,6 +48,8 @@ pub(crate) fn start(image: &Image<'_>) -> std::result::Result<Started, SpawnErro
     let (stderr, err) = pipe()?;
     posix::keep_statuses();
     let child = Child { pid: posix::spawn(image, &out, &err)?, reaped: false };
+    // With these gone there is room for one more descriptor, unless another thread takes it.
+    drop((out, err));
     // The pid is that of our child, since it is not reaped. Without a descriptor for it the act
     // could outlive its deadline unseen; dropping the child kills and reaps it.
     let pidfd = pidfd_open(child.pid, PidfdFlags::empty()).map_err(SpawnError::Unwatched)?;
