@@ -3,6 +3,7 @@
 mod act;
 mod left;
 mod output;
+mod streams;
 
 use std::ffi::{CString, OsString};
 use std::time::Duration;

@@ -1,21 +1,20 @@
 //! One act, from the start of its process to the end of its output.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
 use granted_core::decision::Ended;
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::{Signal, WaitStatus};
 
-use super::{Run, left, output::Output};
+use super::output::Output;
+use super::streams::Streams;
+use super::{Run, left};
 use crate::boot::{self, Timer};
 use crate::echo::Echo;
 use crate::spawn::{Child, Image, SpawnError, Started, start};
 use crate::stop::Stop;
 
-/// How much is read at once: what a pipe holds.
-const PIECE: usize = 64 << 10;
 /// How often a group that was told to end is looked at, once its leader has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -136,22 +135,6 @@ fn own_end(status: Option<WaitStatus>) -> (Ended, String) {
     }
 }
 
-/// Its output, and what else is waited for.
-struct Streams {
-    timer: Timer,
-    stdout: Output,
-    stderr: Output,
-    echo: Option<Echo>,
-    buffer: Vec<u8>,
-}
-
-/// What happened while we waited.
-struct Woken {
-    ended: bool,
-    stopped: bool,
-    over: bool,
-}
-
 impl Streams {
     /// Waits for the end of the process, and cuts it short when its time is over or at the word.
     fn until_end(
@@ -181,7 +164,9 @@ impl Streams {
                 cut_at = boot::now();
                 self.timer.set(times.grace)?;
             } else {
+                // The kernel does the rest, however long that takes.
                 child.signal(Signal::KILL);
+                self.timer.set(Duration::MAX)?;
             }
             cut = next;
         }
@@ -211,69 +196,5 @@ impl Streams {
             while !self.wait(None, None)?.over {}
         }
         Ok(true)
-    }
-
-    /// Reads what is left of the output, and what others still write, but not for long.
-    fn linger(&mut self, linger: Duration) -> Result<()> {
-        if !self.open().is_empty() {
-            self.timer.set(linger)?;
-            while !self.open().is_empty() && !self.wait(None, None)?.over {}
-        }
-        Ok(())
-    }
-
-    /// The pipes that are open.
-    fn open(&self) -> Vec<&OwnedFd> {
-        [self.stdout.pipe(), self.stderr.pipe()].into_iter().flatten().collect()
-    }
-
-    /// Waits for anything to happen, and reads a piece of the output if that is it.
-    fn wait(
-        &mut self,
-        pidfd: Option<BorrowedFd<'_>>,
-        word: Option<BorrowedFd<'_>>,
-    ) -> Result<Woken> {
-        let timer = self.timer.as_fd();
-        let watch = |fd| watched(fd, timer);
-        let mut fds = [
-            watch(pidfd),
-            watch(word),
-            watch(Some(timer)),
-            watch(self.stdout.pipe().map(AsFd::as_fd)),
-            watch(self.stderr.pipe().map(AsFd::as_fd)),
-        ];
-        match poll(&mut fds, None) {
-            Err(Errno::INTR) => return Ok(Woken { ended: false, stopped: false, over: false }),
-            other => other?,
-        };
-        let [ended, stopped, over, stdout, stderr] = fds.map(|fd| fd.revents());
-        self.read(stdout, stderr);
-        Ok(Woken { ended: !ended.is_empty(), stopped: !stopped.is_empty(), over: !over.is_empty() })
-    }
-
-    fn read(&mut self, stdout: PollFlags, stderr: PollFlags) {
-        for (output, found) in [(&mut self.stdout, stdout), (&mut self.stderr, stderr)] {
-            if found.contains(PollFlags::IN) {
-                // The first output makes the room for it.
-                self.buffer.resize(PIECE, 0);
-                let piece = output.read(&mut self.buffer);
-                if let Some(echo) = &mut self.echo
-                    && !piece.is_empty()
-                {
-                    echo.show(piece);
-                }
-            } else if !found.is_empty() {
-                // Hung up, and empty.
-                output.close();
-            }
-        }
-    }
-}
-
-/// A place in the poll. With nothing to watch it asks the timer for nothing, which it never answers.
-fn watched<'a>(fd: Option<BorrowedFd<'a>>, nothing: BorrowedFd<'a>) -> PollFd<'a> {
-    match fd {
-        Some(fd) => PollFd::from_borrowed_fd(fd, PollFlags::IN),
-        None => PollFd::from_borrowed_fd(nothing, PollFlags::empty()),
     }
 }

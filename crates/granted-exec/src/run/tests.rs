@@ -89,6 +89,15 @@ fn end(run: &Run) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
+/// Runs an ignored test in a process of its own, since it measures the whole process.
+fn alone(test: &str) {
+    let us = std::env::current_exe().unwrap();
+    let test = format!("run::tests::{test}");
+    let run = argv(&[us.to_str().unwrap(), "--ignored", "--exact", &test]);
+    assert_eq!(run.ended, Ended::Exit(0), "{}", run.stdout.tail);
+    assert!(run.stdout.tail.contains("1 passed"), "{}", run.stdout.tail);
+}
+
 #[test]
 fn exit_codes() {
     for code in [0, 1, 75, 255] {
@@ -96,6 +105,12 @@ fn exit_codes() {
         assert_eq!((run.ended, &*run.detail), (Ended::Exit(code), ""));
         assert_eq!((run.stdout.bytes, run.stderr.bytes, run.left_behind), (0, 0, 0));
     }
+}
+
+#[test]
+fn any_deadline_will_do() {
+    assert_eq!(sh_within("sleep 0.1", Duration::MAX).ended, Ended::Exit(0));
+    assert_eq!(sh_within("sleep 1", Duration::from_nanos(1)).ended, Ended::TimedOut);
 }
 
 #[test]
@@ -153,6 +168,12 @@ fn a_grandchild_in_a_session_of_its_own() {
 
 #[test]
 fn much_output_in_little_memory() {
+    alone("with_little_memory");
+}
+
+#[test]
+#[ignore = "run alone by the test above"]
+fn with_little_memory() {
     argv(&["head", "-c", "1000000", "/dev/zero"]);
     let before = field(&proc_self("status"), "VmHWM");
     let (run, time) = timed(|| argv(&["head", "-c", "268435456", "/dev/zero"]));
@@ -307,6 +328,12 @@ fn a_session_of_its_own() {
 
 #[test]
 fn nothing_stays_of_it() {
+    alone("with_descriptors_counted");
+}
+
+#[test]
+#[ignore = "run alone by the test above"]
+fn with_descriptors_counted() {
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let stop = Stop::new().unwrap();
     sh("exit 0");
@@ -403,15 +430,11 @@ fn starting_does_not_copy_us() {
 
 #[test]
 fn a_lack_of_descriptors_is_no_start() {
-    let us = std::env::current_exe().unwrap();
-    let inner = "run::tests::with_few_descriptors";
-    let run = argv(&[us.to_str().unwrap(), "--ignored", "--exact", inner]);
-    assert_eq!(run.ended, Ended::Exit(0), "{}", run.stdout.tail);
-    assert!(run.stdout.tail.contains("1 passed"), "{}", run.stdout.tail);
+    alone("with_few_descriptors");
 }
 
 #[test]
-#[ignore = "it limits its whole process, so the test above runs it in one of its own"]
+#[ignore = "run alone by the test above"]
 fn with_few_descriptors() {
     let stop = Stop::new().unwrap();
     let program = program(Path::new("/"), &["/bin/true"]);
