@@ -1,0 +1,186 @@
+//! Programs: found, checked and hashed before the claim, so that a missing one spends nothing.
+
+mod find;
+mod identity;
+mod missing;
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use granted_core::digest::Digest;
+use granted_core::text::Name;
+
+pub use missing::{Missing, Why};
+
+/// What to run. Everything is resolved already: nothing is taken from our own environment.
+#[derive(Clone)]
+pub struct Definition {
+    /// The executor's name.
+    pub name: Name,
+    /// The program and its arguments. A program without `/` is looked for in `path`; a relative
+    /// one with `/` is relative to `cwd`.
+    pub argv: Vec<OsString>,
+    /// The directory in which it runs, absolute.
+    pub cwd: PathBuf,
+    /// The directories in which programs are looked for, separated by `:`.
+    pub path: OsString,
+    /// The whole environment, but for what a run adds. `path` is not in it unless it is put there.
+    pub env: Vec<(OsString, OsString)>,
+    /// More files whose bytes are part of the program's identity, such as a script that an
+    /// interpreter is given. A relative one is relative to `cwd`.
+    pub files: Vec<PathBuf>,
+    /// The program that confirms an act, and its arguments.
+    pub confirm: Option<Vec<OsString>>,
+}
+
+/// A program that was there, executable, when it was prepared.
+#[derive(Clone)]
+pub struct Program {
+    name: Name,
+    digest: Digest,
+    cwd: CString,
+    env: Vec<(OsString, CString)>,
+    command: Command,
+    confirm: Option<Command>,
+}
+
+/// A file to execute, and its arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Command {
+    pub(crate) program: CString,
+    pub(crate) argv: Vec<CString>,
+}
+
+impl Program {
+    /// Finds the program and the one that confirms, checks them and the directory, and hashes
+    /// them with the definition and its files.
+    ///
+    /// The digest is evidence of what was there. It covers the names of the environment's
+    /// variables and not their values, which may be secret.
+    pub fn prepare(definition: Definition) -> Result<Program, Missing> {
+        require_a_kernel_that_can_watch()?;
+        let Definition { ref name, ref argv, ref cwd, ref env, .. } = definition;
+        find::directory(cwd)?;
+        let program = find::program(argv, &definition)?;
+        let confirm = match &definition.confirm {
+            None => None,
+            Some(argv) => Some((argv, find::program(argv, &definition)?)),
+        };
+        let programs = [Some(&program), confirm.as_ref().map(|(_, file)| file)];
+        let digest = identity::digest(&definition, programs.into_iter().flatten())?;
+        let command = Command { program: c_string(program.as_os_str())?, argv: c_strings(argv)? };
+        let confirm = match confirm {
+            None => None,
+            Some((argv, file)) => {
+                Some(Command { program: c_string(file.as_os_str())?, argv: c_strings(argv)? })
+            }
+        };
+        let variables = env.iter().map(|(name, value)| {
+            variable(name, value).map(|text| (name.clone(), text)).map_err(Missing::Text)
+        });
+        Ok(Program {
+            name: name.clone(),
+            digest,
+            cwd: c_string(cwd.as_os_str())?,
+            env: variables.collect::<Result<_, _>>()?,
+            command,
+            confirm,
+        })
+    }
+
+    /// The executor's name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// The digest of the definition, the programs and the files, as they were when this was
+    /// prepared.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Whether a second program confirms the act.
+    pub fn has_confirm(&self) -> bool {
+        self.confirm.is_some()
+    }
+
+    pub(crate) fn command(&self) -> &Command {
+        &self.command
+    }
+
+    pub(crate) fn confirm(&self) -> Option<&Command> {
+        self.confirm.as_ref()
+    }
+
+    pub(crate) fn cwd(&self) -> &CStr {
+        &self.cwd
+    }
+
+    /// The variables, by name.
+    pub(crate) fn env(&self) -> &[(OsString, CString)] {
+        &self.env
+    }
+}
+
+/// Without the environment, whose values may be secret.
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Definition { name, argv, cwd, path, env: _, files, confirm } = self;
+        f.debug_struct("Definition")
+            .field("name", name)
+            .field("argv", argv)
+            .field("cwd", cwd)
+            .field("path", path)
+            .field("files", files)
+            .field("confirm", confirm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Without the environment, whose values may be secret.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("name", &self.name)
+            .field("digest", &self.digest)
+            .field("command", &self.command)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A variable as a program gets it, or why there is no such variable.
+pub(crate) fn variable(name: &OsStr, value: &OsStr) -> Result<CString, String> {
+    let shown = || missing::shown(name);
+    if name.is_empty() || name.as_bytes().contains(&b'=') {
+        return Err(format!("a variable of the environment may not be called `{}`", shown()));
+    }
+    let mut text = name.as_bytes().to_vec();
+    text.push(b'=');
+    text.extend_from_slice(value.as_bytes());
+    CString::new(text).map_err(|_| format!("the variable `{}` holds a NUL byte", shown()))
+}
+
+fn c_strings(texts: &[OsString]) -> Result<Vec<CString>, Missing> {
+    texts.iter().map(|text| c_string(text)).collect()
+}
+
+fn c_string(text: &OsStr) -> Result<CString, Missing> {
+    CString::new(text.as_bytes())
+        .map_err(|_| Missing::Text(format!("`{}` holds a NUL byte", missing::shown(text))))
+}
+
+/// Asks the kernel, once in a process that it answers, whether it could watch a program.
+fn require_a_kernel_that_can_watch() -> Result<(), Missing> {
+    static CAN: AtomicBool = AtomicBool::new(false);
+    if !CAN.load(Ordering::Relaxed) {
+        crate::spawn::can_watch().map_err(|error| Missing::Kernel(error.into()))?;
+        CAN.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Starting a program, and owning its process until it is reaped.
+
+mod posix;
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{Errno, Result, fcntl_dupfd_cloexec};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process_group, pidfd_open, waitpid,
+};
+
+/// All that the kernel is told of a program.
+pub(crate) struct Image<'a> {
+    pub(crate) program: &'a CStr,
+    pub(crate) argv: &'a [CString],
+    pub(crate) env: &'a [&'a CStr],
+    pub(crate) cwd: &'a CStr,
+}
+
+/// A process that runs, and our ends of what ties us to it.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) pidfd: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+/// Why there is no process to watch.
+pub(crate) enum SpawnError {
+    /// The program did not begin.
+    NotStarted(Errno),
+    /// It began, could not be watched, and was killed.
+    Unwatched(Errno),
+}
+
+impl From<Errno> for SpawnError {
+    fn from(error: Errno) -> SpawnError {
+        SpawnError::NotStarted(error)
+    }
+}
+
+/// Starts a program as the leader of a new session.
+pub(crate) fn start(image: &Image<'_>) -> std::result::Result<Started, SpawnError> {
+    let (stdout, out) = pipe()?;
+    let (stderr, err) = pipe()?;
+    posix::keep_statuses();
+    let child = Child { pid: posix::spawn(image, &out, &err)?, reaped: false };
+    // With these gone there is room for one more descriptor, unless another thread takes it.
+    drop((out, err));
+    // The pid is that of our child, since it is not reaped. Without a descriptor for it the act
+    // could outlive its deadline unseen; dropping the child kills and reaps it.
+    let pidfd = pidfd_open(child.pid, PidfdFlags::empty()).map_err(SpawnError::Unwatched)?;
+    Ok(Started { child, pidfd, stdout, stderr })
+}
+
+/// Whether this kernel lets a process be watched.
+pub(crate) fn can_watch() -> Result<()> {
+    pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).map(drop)
+}
+
+/// A pipe whose read end never blocks, also if the program opens it a second time and reads from
+/// it. Neither end is a standard descriptor, which the new process would overwrite.
+fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+    let writer = if writer.as_raw_fd() > 2 { writer } else { fcntl_dupfd_cloexec(&writer, 3)? };
+    Ok((reader, writer))
+}
+
+/// A child process. Dropped before it is reaped, it is killed with its group, and then reaped.
+///
+/// It leads its session and its group, which it cannot leave, so both bear its pid; and until it
+/// is reaped the pid belongs to nobody else, even if it has ended.
+pub(crate) struct Child {
+    pid: Pid,
+    reaped: bool,
+}
+
+impl Child {
+    /// The process, its group and its session.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Sends a signal to the group. After the child is reaped nothing is sent.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if !self.reaped {
+            // It fails only if every member runs as somebody else: there is no other means.
+            let _refused = kill_process_group(self.pid, signal);
+        }
+    }
+
+    /// Waits for the child's end and takes its status. There is none if somebody else in this
+    /// process took it first.
+    pub(crate) fn reap(&mut self) -> Option<WaitStatus> {
+        loop {
+            match waitpid(Some(self.pid), WaitOptions::empty()) {
+                Err(Errno::INTR) => {}
+                other => {
+                    self.reaped = true;
+                    return other.ok().flatten().map(|(_, status)| status);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.signal(Signal::KILL);
+            self.reap();
+        }
+    }
+}
