@@ -17,7 +17,7 @@ pub mod revoke;
 pub mod settle;
 pub mod status;
 
-pub use claim::{Claim, Permit};
+pub use claim::{Acted, Claim, Permit};
 pub use event::{About, ActResult, Ended, ExecutorUsed, From, Intent, Outcome, Tail};
 pub use fold::{Attempt, GrantState};
 pub use grant::{Bind, Grant, Kind, Object, Receipt, Use};

@@ -58,6 +58,9 @@ pub trait Ledger: Send + Sync {
 
     /// Whether the rows of this append lie in the ledger byte for byte, seen through a fresh open.
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError>;
+
+    /// Upkeep that may take a while, such as merging an index. Nothing depends on it.
+    fn tidy(&self) {}
 }
 
 /// What is wrong with a ledger as a whole.

@@ -8,7 +8,7 @@ mod streams;
 use std::ffi::{CString, OsString};
 use std::time::Duration;
 
-use granted_core::decision::{Claim, Ended, Tail};
+use granted_core::decision::{Acted, Claim, Ended, Tail};
 
 use crate::echo::Echo;
 use crate::program::{Command, Program};
@@ -47,20 +47,21 @@ pub struct Run {
 /// for one second more at most. `extra_env` is added to the program's environment and wins.
 /// Never fails: a program that could not be started is [`Ended::NotStarted`].
 pub fn run(
-    _claim: &Claim,
+    claim: Claim,
     program: &Program,
     extra_env: &[(OsString, OsString)],
     limits: Limits,
     stop: &Stop,
     echo: Option<Echo>,
-) -> Run {
-    command(program, program.command(), extra_env, Times::new(limits.timeout), stop, echo)
+) -> (Acted, Run) {
+    let acted = claim.act();
+    (acted, command(program, program.command(), extra_env, Times::new(limits.timeout), stop, echo))
 }
 
 /// Runs the program that confirms an act, in the same manner and within what `remaining` of its
 /// time. There is nothing to run if the definition names no such program.
 pub fn confirm(
-    _claim: &Claim,
+    _acted: &Acted,
     program: &Program,
     extra_env: &[(OsString, OsString)],
     remaining: Duration,

@@ -20,7 +20,6 @@ pub struct Book {
     home: Home,
     config: Config,
     pub(crate) ledger: Arc<dyn Ledger>,
-    pub(crate) files: Arc<FileLedger>,
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
@@ -28,22 +27,25 @@ pub struct Book {
 }
 
 impl Book {
-    /// Opens the book of this home.
+    /// Opens the book of this home, in its files, by the system's clock.
     pub fn open(home: Home, door: Door) -> Result<Book, ConfigError> {
-        let config = Config::load(&home.config())?;
-        let by = By { agent: None, door, host: host(), uid: rustix::process::getuid().as_raw() };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let files = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by.clone()));
-        Ok(Book {
-            config,
-            ledger: files.clone(),
-            files,
-            documents: Arc::new(FileDocuments::new(home.documents())),
-            acts: Acts::new(home.acts()),
-            clock,
-            by,
-            home,
-        })
+        let ledger = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by(door)));
+        let documents = Arc::new(FileDocuments::new(home.documents()));
+        Book::with(home, door, ledger, documents, clock)
+    }
+
+    /// Opens the book of this home with another store or clock. The clock is to be the ledger's.
+    pub fn with(
+        home: Home,
+        door: Door,
+        ledger: Arc<dyn Ledger>,
+        documents: Arc<dyn Documents>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Book, ConfigError> {
+        let config = Config::load(&home.config())?;
+        let acts = Acts::new(home.acts());
+        Ok(Book { home, config, ledger, documents, acts, clock, by: by(door) })
     }
 
     /// The clock's reading.
@@ -135,6 +137,11 @@ pub enum BookError {
 /// A ledger that cannot be read is not written either.
 pub(crate) fn unwritable(error: ReadError) -> AppendError {
     AppendError::NotWritten(granted_core::store::NotWritten::Unwritable(error.to_string()))
+}
+
+/// Who writes through this door.
+fn by(door: Door) -> By {
+    By { agent: None, door, host: host(), uid: rustix::process::getuid().as_raw() }
 }
 
 fn host() -> Box<str> {

@@ -1,7 +1,8 @@
-//! The stages of a discharge, in types: a [`Permit`] is decided, a [`Claim`] is durable.
+//! The stages of a discharge, in types: a [`Permit`] is decided, a [`Claim`] is durable, an
+//! [`Acted`] was used.
 //!
-//! An executor runs only with a claim, and only [`Permit::claim`] makes one: by appending the
-//! intent row. Neither can be copied or made otherwise.
+//! An executor takes a claim by value, and only [`Permit::claim`] makes one: by appending the
+//! intent row. None of them can be copied or made otherwise, so that no claim acts twice.
 //!
 //! ```compile_fail
 //! let claim = granted_core::decision::Claim { };
@@ -11,6 +12,13 @@
 //! fn twice(permit: granted_core::decision::Permit, ledger: &dyn granted_core::store::Ledger) {
 //!     let first = permit.claim(ledger);
 //!     let second = permit.claim(ledger);
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! fn again(claim: granted_core::decision::Claim) {
+//!     let first = claim.act();
+//!     let second = claim.act();
 //! }
 //! ```
 //!
@@ -61,6 +69,11 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Uses the claim up: whoever acts calls this, and then acts.
+    pub fn act(self) -> Acted {
+        Acted(self)
+    }
+
     /// The grant that is held, as it was minted.
     pub fn grant(&self) -> &Grant {
         &self.grant
@@ -79,5 +92,22 @@ impl Claim {
     /// The append that made the claim.
     pub fn intent(&self) -> &Appended {
         &self.intent
+    }
+}
+
+/// A claim that was used up by an act. What is left is to record what came of it.
+#[must_use = "an act whose end is not recorded is uncertain"]
+#[derive(Debug)]
+pub struct Acted(Claim);
+
+impl Acted {
+    /// The grant that is held, as it was minted.
+    pub fn grant(&self) -> &Grant {
+        &self.0.grant
+    }
+
+    /// The attempt.
+    pub fn discharge(&self) -> Id {
+        self.0.discharge
     }
 }

@@ -3,7 +3,7 @@
 use super::document::Standing;
 use super::event::{About, ActResult, Ended, From, Outcome, Tail};
 use super::fold::{Attempt, GrantState};
-use super::{Claim, Reason};
+use super::{Acted, Reason};
 use crate::json::Json;
 use crate::ledger::{By, Draft, Event, Subject};
 use crate::text::{Shown, cut};
@@ -75,9 +75,9 @@ pub struct After<'a> {
 
 /// The rows that conclude an act: its result and its outcome, in one append. If the outcome is
 /// there already, settled by somebody else, the result alone, as evidence that changes nothing.
-pub fn conclude(claim: &Claim, returned: &Returned, after: &After<'_>) -> Vec<Draft> {
+pub fn conclude(acted: &Acted, returned: &Returned, after: &After<'_>) -> Vec<Draft> {
     let attempt = after.attempt;
-    let discharge = (Subject::discharge(claim.discharge()), attempt.last);
+    let discharge = (Subject::discharge(acted.discharge()), attempt.last);
     let draft = |event, refs| Draft { event, by: after.by.clone(), refs, until: None };
     let result = result_row(returned);
     if attempt.outcome.is_some() {
@@ -87,12 +87,12 @@ pub fn conclude(claim: &Claim, returned: &Returned, after: &After<'_>) -> Vec<Dr
     let own = attempt.executor_result.as_ref().map(|result| result.body.ok);
     let (reason, detail) = judge(returned, own, after);
     let outcome = Outcome {
-        about: About { grant: Some(claim.grant().id), object: claim.grant().object.clone() },
+        about: About { grant: Some(acted.grant().id), object: acted.grant().object.clone() },
         detail: detail.into(),
         outcome: reason.class(),
         reason,
     };
-    let grant = (Subject::grant(claim.grant().id), after.grant.last);
+    let grant = (Subject::grant(acted.grant().id), after.grant.last);
     result
         .map(|result| draft(Event::Result(result), vec![discharge.clone()]))
         .into_iter()

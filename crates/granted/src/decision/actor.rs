@@ -8,22 +8,22 @@ use std::time::Duration;
 use granted_core::decision::conclude::{Check, Returned, Verdict};
 use granted_core::decision::discharge::{Executor, Request};
 use granted_core::decision::document::DocumentName;
-use granted_core::decision::{Claim, Ended, Grant};
+use granted_core::decision::{Acted, Claim, Ended, Grant};
 use granted_core::json::Json;
 use granted_core::text::{Name, ObjectType};
 use granted_exec::{Definition, Echo, Limits, Program, Stop};
 
 use crate::book::Book;
 use crate::config::{Config, DEFAULT_PATH, DEFAULT_TIMEOUT, ExecutorEntry};
-use crate::home;
+use crate::{clock, home};
 
 /// Carries out what a claim permits.
 pub trait Actor {
     /// What the decision needs to know of it.
     fn executor(&self) -> Executor;
 
-    /// Acts, once.
-    fn act(&mut self, claim: &Claim, handed: &Handed<'_>) -> Returned;
+    /// Acts, once: the claim is used up.
+    fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned);
 }
 
 /// What an actor is handed besides its claim.
@@ -123,20 +123,23 @@ impl Actor for Command {
         }
     }
 
-    fn act(&mut self, claim: &Claim, handed: &Handed<'_>) -> Returned {
-        let env = act_environment(claim, handed);
+    fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned) {
+        let env = act_environment(&claim, handed);
         let program = match &self.program {
             Ok(program) => program,
             // A permit is only given for a program that was found.
-            Err(why) => return not_started(why.clone()),
+            Err(why) => return (claim.act(), not_started(why.clone())),
         };
         let limits = Limits { timeout: handed.request.timeout };
-        let run = granted_exec::run(claim, program, &env, limits, &self.stop, self.echo());
+        let begun = clock::since_boot();
+        let (acted, run) =
+            granted_exec::run(claim, program, &env, limits, &self.stop, self.echo());
         let check = match run.ended {
             Ended::Exit(0) if program.has_confirm() => {
-                let left = limits.timeout.saturating_sub(run.spent);
+                let spent = clock::since_boot().saturating_sub(begun);
+                let left = limits.timeout.saturating_sub(spent);
                 let confirm =
-                    granted_exec::confirm(claim, program, &env, left, &self.stop, self.echo());
+                    granted_exec::confirm(&acted, program, &env, left, &self.stop, self.echo());
                 let confirmed = confirm.is_some_and(|confirm| confirm.ended == Ended::Exit(0));
                 Some(if confirmed { Check::Confirmed } else { Check::NotConfirmed })
             }
@@ -148,13 +151,14 @@ impl Actor for Command {
             n => format!("it left {n} processes behind"),
         };
         let remarks = [run.detail, left_behind].into_iter().filter(|remark| !remark.is_empty());
-        Returned::Program {
+        let returned = Returned::Program {
             ended: run.ended,
             stdout: run.stdout,
             stderr: run.stderr,
             remark: remarks.collect::<Vec<_>>().join("; "),
             check,
-        }
+        };
+        (acted, returned)
     }
 }
 
@@ -250,13 +254,14 @@ impl<F: FnOnce(&Grant, &mut Act) -> Verdict> Actor for Closure<F> {
         Executor::Ready { digest: None, types: Vec::new(), actions: Vec::new() }
     }
 
-    fn act(&mut self, claim: &Claim, _: &Handed<'_>) -> Returned {
+    fn act(&mut self, claim: Claim, _: &Handed<'_>) -> (Acted, Returned) {
         let mut act = Act::default();
+        let acted = claim.act();
         let verdict = match self.0.take() {
             None => Verdict::Failed("the closure was called before".into()),
-            Some(closure) => catch_unwind(AssertUnwindSafe(|| closure(claim.grant(), &mut act)))
+            Some(closure) => catch_unwind(AssertUnwindSafe(|| closure(acted.grant(), &mut act)))
                 .unwrap_or_else(|_| Verdict::Failed("it panicked".into())),
         };
-        Returned::Closure { verdict, result: act.result }
+        (acted, Returned::Closure { verdict, result: act.result })
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use granted_core::decision::conclude::{After, conclude};
+use granted_core::decision::conclude::{After, Returned, conclude};
 use granted_core::decision::discharge::{Decision, Denial, Executor, Facts, Request, decide};
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
-use granted_core::decision::{Attempt, Claim, GrantState, Object, Reason, Report};
+use granted_core::decision::{Acted, Attempt, Claim, GrantState, Object, Reason, Report};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
@@ -112,21 +112,21 @@ fn act(
     facts: &Facts,
 ) -> Report {
     let handed = Handed { book, request, token: &attempt.token };
-    let returned = actor.act(&claim, &handed);
+    let (acted, returned) = actor.act(claim, &handed);
     let written = loop {
-        match settle(book, &claim, &returned, facts) {
+        match settle(book, &acted, &returned, facts) {
             Err(AppendError::Conflict) => {}
             written => break written,
         }
     };
     match written {
-        Ok(appended) => confirm(book, request, &claim, appended.as_ref()),
+        Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
         Err(e) => {
             // It may have happened, and no row says so: the act's lock stays, so that the next
             // command settles it as interrupted.
             book.acts.keep();
             let detail = format!("the act ended, but its result could not be recorded: {e}");
-            told(request, &claim, Reason::NoResultRow, detail)
+            told(request, &acted, Reason::NoResultRow, detail)
         }
     }
 }
@@ -134,13 +134,13 @@ fn act(
 /// Appends what came back, or nothing where there is nothing to add.
 fn settle(
     book: &Book,
-    claim: &Claim,
-    returned: &granted_core::decision::conclude::Returned,
+    acted: &Acted,
+    returned: &Returned,
     facts: &Facts,
 ) -> Result<Option<Appended>, AppendError> {
-    let (attempt, grant) = folded(book, claim).map_err(crate::book::unwritable)?;
-    let standing = gather::document_standing(book, claim.grant());
-    let drift = gather::drift(&claim.grant().binds);
+    let (attempt, grant) = folded(book, acted).map_err(crate::book::unwritable)?;
+    let standing = gather::document_standing(book, acted.grant());
+    let drift = gather::drift(&acted.grant().binds);
     let after = After {
         attempt: &attempt,
         grant: &grant,
@@ -148,25 +148,25 @@ fn settle(
         drift: drift.as_deref(),
         by: &facts.by,
     };
-    match conclude(claim, returned, &after) {
+    match conclude(acted, returned, &after) {
         drafts if drafts.is_empty() => Ok(None),
         drafts => book.append(&drafts).map(Some),
     }
 }
 
 /// The fold of the attempt and its grant, which must have the rows of the claim.
-fn folded(book: &Book, claim: &Claim) -> Result<(Attempt, GrantState), ReadError> {
+fn folded(book: &Book, acted: &Acted) -> Result<(Attempt, GrantState), ReadError> {
     let gone = || ReadError::Unreadable("the rows of the claim are gone".into());
-    let attempt = gather::attempt(book, claim.discharge())?.ok_or_else(gone)?;
-    let grant = gather::grant(book, claim.grant().id)?.ok_or_else(gone)?;
+    let attempt = gather::attempt(book, acted.discharge())?.ok_or_else(gone)?;
+    let grant = gather::grant(book, acted.grant().id)?.ok_or_else(gone)?;
     Ok((attempt, grant))
 }
 
 /// Reads back what was appended, brings the document up to it, and answers.
-fn confirm(book: &Book, request: &Request, claim: &Claim, appended: Option<&Appended>) -> Report {
-    let mismatch = |detail: String| told(request, claim, Reason::ReceiptMismatch, detail);
+fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appended>) -> Report {
+    let mismatch = |detail: String| told(request, acted, Reason::ReceiptMismatch, detail);
     let held = appended.map_or(Ok(true), |appended| book.ledger.holds(appended));
-    match (held, folded(book, claim)) {
+    match (held, folded(book, acted)) {
         (Ok(true), Ok((attempt, grant))) => {
             refresh(book, &grant, Some(&attempt));
             match Report::of(&attempt, false) {
@@ -258,8 +258,8 @@ fn unwritten(request: &Request, grant: Option<Id>, reason: Reason, detail: Strin
 }
 
 /// The answer to an act that the ledger could not be made to confirm.
-fn told(request: &Request, claim: &Claim, reason: Reason, detail: String) -> Report {
-    let (grant, discharge) = (claim.grant().id, claim.discharge());
+fn told(request: &Request, acted: &Acted, reason: Reason, detail: String) -> Report {
+    let (grant, discharge) = (acted.grant().id, acted.discharge());
     report(request.object.clone(), Some(grant), Some(discharge), reason, detail)
 }
 

@@ -86,7 +86,7 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     }
     ticked.orphans = orphans.into_iter().collect();
     ticked.orphans.sort();
-    book.files.merge();
+    book.ledger.tidy();
     book.acts.sweep();
     Ok(ticked)
 }
