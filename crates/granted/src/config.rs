@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use granted_core::decision::discharge::DEFAULT_TIMEOUT;
 use granted_core::text::{Name, ObjectType};
 use granted_core::time::parse_duration;
 use serde::de::Error as _;
@@ -11,9 +12,6 @@ use serde::{Deserialize, Deserializer};
 
 /// The search path of executors whose entry has none.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-
-/// How long an act may take where nothing else is said.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long an act may take at most.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);

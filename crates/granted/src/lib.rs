@@ -1,16 +1,77 @@
 //! Decide once: grants that agents discharge, and a ledger that confirms it.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
+//!
+//! A person mints a grant for one object, with a deadline, by `granted mint`. A program discharges
+//! it: the grant is claimed by a row in the ledger, a closure of the program's acts, once, and the
+//! ledger confirms what came of it. Every attempt ends as a [`Report`], which is returned and never
+//! raised.
+//!
+//! In scope: carrying out what a person decided, and looking at it. Not in scope: minting. That is
+//! the person's verb, it lives in the command line, and nothing here leads to it.
+//!
+//! ```
+//! use granted::{Book, Door, Home, Json, Request, Verdict, discharge};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # unsafe { std::env::set_var("GRANTED_HOME", dir.path()) };
+//! # let mint = "granted mint --type report --id 2026-09-30 --by owner --for 1h --allow send";
+//! # assert_eq!(granted::cli::run(mint.split(' ').map(Into::into)), 0);
+//! let book = Book::open(Home::from_env()?, Door::Library)?;
+//! let request = Request::new("report", "2026-09-30", "mailer")?.action("send")?;
+//! let report = discharge(&book, &request, |grant, act| {
+//!     let message_id = format!("<{}@example.com>", grant.object.id); // the program sends it
+//!     act.result(true, Some(Json::object([("message_id", message_id.as_str().into())])));
+//!     Verdict::Done
+//! });
+//! assert_eq!(report.to_string(), "discharged: confirmed (report/2026-09-30) -- result row line 4");
+//!
+//! let again = discharge(&book, &request, |_, _| unreachable!("the grant is spent"));
+//! assert_eq!(again.reason.as_str(), "consumed");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A closure that returns [`Verdict::Done`] without writing a result is `uncertain`: its word alone
+//! confirms nothing. One that panics has failed.
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
 
 mod book;
 pub mod cli;
 mod clock;
-pub mod config;
-pub mod decision;
+mod config;
+mod decision;
 mod entropy;
 mod files;
-pub mod home;
-pub mod ledger;
+mod home;
+mod ledger;
 mod render;
 
-pub use book::{Book, BookError};
-pub use home::Home;
+pub use book::Book;
+pub use config::{Config, ConfigError, ExecutorEntry};
+pub use decision::actor::Act;
+pub use decision::status::View;
+pub use granted_core::decision::conclude::Verdict;
+pub use granted_core::decision::discharge::Request;
+pub use granted_core::decision::{Class, Grant, Object, REASONS, Reason, Report, Status};
+pub use granted_core::json::Json;
+pub use granted_core::ledger::Door;
+pub use granted_core::store::ReadError;
+pub use home::{Home, HomeError};
+
+/// Discharges an object with a closure as executor, and answers with the outcome.
+///
+/// The closure is called at most once, with the grant as it was minted, and only after its claim
+/// is durable.
+pub fn discharge(
+    book: &Book,
+    request: &Request,
+    closure: impl FnOnce(&Grant, &mut Act) -> Verdict,
+) -> Report {
+    decision::discharge::discharge(book, request, &mut decision::actor::Closure::new(closure))
+}
+
+/// The grant that speaks for an object, and what its status is now. Writes nothing.
+pub fn status(book: &Book, object: &Object) -> Result<View, ReadError> {
+    decision::status::of_object(book, object)
+}

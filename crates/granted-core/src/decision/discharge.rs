@@ -11,11 +11,14 @@ use super::{Class, Grant, Object, Permit, Reason};
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
-use crate::text::{Name, ObjectType, Shown, cut};
+use crate::text::{Name, ObjectId, ObjectType, Shown, TextError, cut};
 use crate::time::Stamp;
 
 /// How far the clock may be behind the ledger.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(5);
+
+/// How long an act may take where nothing else is said.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -32,6 +35,36 @@ pub struct Request {
     pub key: Option<Name>,
     /// How long the act may take.
     pub timeout: Duration,
+}
+
+impl Request {
+    /// An attempt on an object through an executor of this name, which may take ten minutes.
+    pub fn new(r#type: &str, id: &str, executor: &str) -> Result<Request, TextError> {
+        let object = Object { id: ObjectId::new(id)?, r#type: ObjectType::new(r#type)? };
+        Ok(Request {
+            object,
+            action: None,
+            executor: Name::new(executor)?,
+            agent: None,
+            key: None,
+            timeout: DEFAULT_TIMEOUT,
+        })
+    }
+
+    /// For this action.
+    pub fn action(self, action: &str) -> Result<Request, TextError> {
+        Ok(Request { action: Some(Name::new(action)?), ..self })
+    }
+
+    /// By this agent.
+    pub fn agent(self, agent: &str) -> Result<Request, TextError> {
+        Ok(Request { agent: Some(Name::new(agent)?), ..self })
+    }
+
+    /// Under this key.
+    pub fn key(self, key: &str) -> Result<Request, TextError> {
+        Ok(Request { key: Some(Name::new(key)?), ..self })
+    }
 }
 
 /// What is known of the executor.

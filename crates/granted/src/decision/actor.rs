@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use granted_core::decision::conclude::{Check, Returned, Verdict};
-use granted_core::decision::discharge::{Executor, Request};
+use granted_core::decision::discharge::{DEFAULT_TIMEOUT, Executor, Request};
 use granted_core::decision::document::DocumentName;
 use granted_core::decision::{Acted, Claim, Ended, Grant};
 use granted_core::json::Json;
@@ -14,7 +14,7 @@ use granted_core::text::{Name, ObjectType};
 use granted_exec::{Definition, Echo, Limits, Program, Stop};
 
 use crate::book::Book;
-use crate::config::{Config, DEFAULT_PATH, DEFAULT_TIMEOUT, ExecutorEntry};
+use crate::config::{Config, DEFAULT_PATH, ExecutorEntry};
 use crate::{clock, home};
 
 /// Carries out what a claim permits.

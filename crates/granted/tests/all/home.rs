@@ -1,0 +1,143 @@
+//! A throw-away home, and the program run in it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// An empty home that goes away with the value.
+pub struct Home {
+    dir: TempDir,
+}
+
+/// What a run of the program came to.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit code; −1 for a signal.
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        Home { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// The folder in which commands run; the home proper is `.granted` in it.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.dir().join(".granted")
+    }
+
+    pub fn ledger(&self) -> PathBuf {
+        self.root().join("ledger.jsonl")
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.dir().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with a bare environment and this home.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_granted"));
+        command.args(args).current_dir(self.dir()).env_clear();
+        command.env("HOME", self.dir()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        self.command(args).output().unwrap().into()
+    }
+
+    /// Runs the words of a line, which may not need quotes.
+    pub fn say(&self, line: &str) -> Run {
+        self.run(line.split_whitespace())
+    }
+
+    /// Mints a single-use grant of `report/ID` for an hour; its id.
+    pub fn mint(&self, id: &str, more: &str) -> String {
+        let line = format!("mint --type report --id {id} --by me --for 1h --json {more}");
+        let minted = self.say(&line).ok();
+        minted.json()["grant"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Discharges `report/ID` with a shell command; the report.
+    pub fn discharge(&self, id: &str, exec: &str, more: &[&str]) -> Value {
+        let args = ["discharge", "--type", "report", "--id", id, "--json", "--exec", exec];
+        self.run(args.iter().chain(more)).json()
+    }
+
+    pub fn status(&self, id: &str) -> String {
+        let run = self.run(["status", "--type", "report", "--id", id, "--json"]);
+        run.json()["status"].as_str().unwrap().to_owned()
+    }
+
+    /// The path of the one document of `report/ID`.
+    pub fn document(&self, id: &str) -> PathBuf {
+        let folder = self.root().join("grants/report");
+        let mut found = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let ours = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.rsplit_once('~').unwrap().0 == id
+        };
+        found.find(ours).unwrap()
+    }
+
+    /// The rows of the ledger, as they lie there.
+    pub fn rows(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.ledger()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The rows of this kind.
+    pub fn rows_of(&self, kind: &str) -> Vec<Value> {
+        self.rows().into_iter().filter(|row| row["kind"] == kind).collect()
+    }
+
+    /// The ledger is whole.
+    pub fn verify(&self) {
+        let run = self.say("ledger verify");
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+}
+
+impl Run {
+    /// It succeeded.
+    #[track_caller]
+    pub fn ok(self) -> Run {
+        self.exits(0)
+    }
+
+    /// It exited with this code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Run {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    /// The one JSON value that it printed.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
