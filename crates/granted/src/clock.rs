@@ -19,10 +19,7 @@ impl Clock for SystemClock {
 /// The time since the machine was started, with the time that it slept: what timeouts run on.
 pub fn since_boot() -> Duration {
     let now = clock_gettime(ClockId::Boottime);
-    Duration::new(
-        u64::try_from(now.tv_sec).unwrap_or(0),
-        u32::try_from(now.tv_nsec).unwrap_or(0),
-    )
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 /// Waits.

@@ -7,5 +7,6 @@ pub mod list;
 pub mod mint;
 pub mod resolve;
 pub mod revoke;
+pub(crate) mod settle;
 pub mod status;
 pub mod tick;

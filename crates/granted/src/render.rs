@@ -16,14 +16,19 @@ pub fn row(row: &Row) -> String {
 fn what(row: &Row) -> String {
     match &row.event {
         Event::Opened(opened) => format!("book {}", opened.book),
-        Event::Torn(torn) => format!("{} bytes of an unfinished append moved to {}", torn.bytes, Shown(&torn.file)),
+        Event::Torn(torn) => {
+            format!("{} bytes of an unfinished append moved to {}", torn.bytes, Shown(&torn.file))
+        }
         Event::Accepted(body) => {
             let what: Vec<String> = body.what.iter().map(self::accepted).collect();
             format!("{}: {} ({})", body.by, what.join(", "), body.reason)
         }
         Event::Minted(minted) => {
             let grant = &minted.grant;
-            format!("{} {} until {} by {}", grant.object, grant.id, grant.not_after, grant.minted_by)
+            format!(
+                "{} {} until {} by {}",
+                grant.object, grant.id, grant.not_after, grant.minted_by
+            )
         }
         Event::Intent(intent) => {
             let action = intent.action.as_ref().map(|a| format!("{a} ")).unwrap_or_default();
@@ -37,7 +42,8 @@ fn what(row: &Row) -> String {
                 From::Wrapper => "says granted",
             };
             let ended = result.ended.map(|e| format!(", {}", ended(e))).unwrap_or_default();
-            let receipt = result.receipt.as_ref().map(|r| format!(" {}", Shown(&cut(&r.to_text(), 200))));
+            let receipt =
+                result.receipt.as_ref().map(|r| format!(" {}", Shown(&cut(&r.to_text(), 200))));
             format!("{ok}, {from}{ended}{} [{}]", receipt.unwrap_or_default(), moved(row))
         }
         Event::Outcome(outcome) => {
@@ -69,7 +75,9 @@ fn what(row: &Row) -> String {
 pub fn accepted(what: &What) -> String {
     match what {
         What::Clock { was } => format!("a clock that had been at {was}"),
-        What::Damage(torn) => format!("{} damaged bytes moved to {}", torn.bytes, Shown(&torn.file)),
+        What::Damage(torn) => {
+            format!("{} damaged bytes moved to {}", torn.bytes, Shown(&torn.file))
+        }
         What::Rollback { rows } => format!("a ledger that once had {rows} rows"),
     }
 }
@@ -106,14 +114,20 @@ pub fn grant(grant: &Grant, now: Stamp) -> Vec<String> {
     let names = |names: &[granted_core::text::Name]| {
         names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
-    say("actions", match grant.allowed_actions.as_slice() {
-        [] => "any but those that stay human".into(),
-        actions => names(actions),
-    });
-    say("use", match grant.decision {
-        Use::Once => "once".into(),
-        Use::Session => "any number of times until one is not discharged".into(),
-    });
+    say(
+        "actions",
+        match grant.allowed_actions.as_slice() {
+            [] => "any but those that stay human".into(),
+            actions => names(actions),
+        },
+    );
+    say(
+        "use",
+        match grant.decision {
+            Use::Once => "once".into(),
+            Use::Session => "any number of times until one is not discharged".into(),
+        },
+    );
     if let Some(executor) = &grant.executor {
         say("executor", executor.to_string());
     }

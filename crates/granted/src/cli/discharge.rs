@@ -92,7 +92,9 @@ fn code(outcome: Class) -> u8 {
 /// Has TERM, INT and HUP stop the act, so that its end is recorded.
 fn stop_on_signals() -> std::io::Result<Stop> {
     let stop = Stop::new()?;
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+    for signal in
+        [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP]
+    {
         signal_hook::low_level::pipe::register(signal, stop.writer()?)?;
     }
     Ok(stop)

@@ -25,7 +25,10 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let mut reader: Box<dyn BufRead> = match args.file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),
         false => {
-            #[expect(clippy::disallowed_methods, reason = "any file will do, also a pipe or a link")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "any file will do, also a pipe or a link"
+            )]
             let file = std::fs::File::open(&args.file).map_err(|e| error(&e))?;
             Box::new(BufReader::new(file))
         }

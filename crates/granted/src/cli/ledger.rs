@@ -80,7 +80,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 
 fn show(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
-    let filter = Filter { object_id: args.id, grant: args.grant, kind: args.kind, since: args.since };
+    let filter =
+        Filter { object_id: args.id, grant: args.grant, kind: args.kind, since: args.since };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;
     for shown in &rows {
         let raw = String::from_utf8_lossy(&shown.raw);
@@ -143,7 +144,8 @@ fn check(out: &Out) -> Result<u8, Failure> {
 
 fn json(report: Report) -> VerifyJson {
     let Report { rows, bytes, head, fault, .. } = report;
-    let error = fault.map(|f| FaultJson { line: f.line, offset: f.offset, cause: f.cause });
+    let error =
+        fault.map(|f| FaultJson { line: f.line, offset: f.offset, cause: f.cause.into_owned() });
     VerifyJson { ok: error.is_none(), rows, bytes, head, error }
 }
 
@@ -162,7 +164,10 @@ fn tell(report: &Report, spent: Duration, out: &Out) {
     let micros = spent.as_micros().max(1);
     let rate = u128::from(report.bytes) / micros;
     let head = report.head.map(|head| format!(", head {head}")).unwrap_or_default();
-    out.line(format_args!("{} rows are whole{head} ({} bytes, {rate} MB/s)", report.rows, report.bytes));
+    out.line(format_args!(
+        "{} rows are whole{head} ({} bytes, {rate} MB/s)",
+        report.rows, report.bytes
+    ));
     if let Some(unfinished) = &report.unfinished {
         out.line(format_args!(
             "at byte {} there are {} bytes of an append that was never finished; they count as not written",

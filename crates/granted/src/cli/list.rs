@@ -37,7 +37,12 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         }
         let until = render::time(grant.not_after, now);
         let word = word(*status, out);
-        out.line(format_args!("{word:<10} {}  {}  until {until}{}", grant.id, grant.object, ended(&grant)));
+        out.line(format_args!(
+            "{word:<10} {}  {}  until {until}{}",
+            grant.id,
+            grant.object,
+            ended(&grant)
+        ));
     }
     if entries.is_empty() && !out.is_json() {
         out.remark(if args.all { "no grant was ever minted" } else { "no grant is live" });

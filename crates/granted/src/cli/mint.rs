@@ -141,9 +141,14 @@ fn show(minted: &Minted, book: &Book, out: &Out) {
     }
     out.line(Shown(path));
     let end = Relative { stamp: grant.not_after, now: book.now() };
-    out.remark(format_args!("grant {} for {}, until {} ({end})", grant.id, grant.object, grant.not_after));
+    out.remark(format_args!(
+        "grant {} for {}, until {} ({end})",
+        grant.id, grant.object, grant.not_after
+    ));
     for action in named_human_actions(grant) {
-        out.remark(format_args!("note: `{action}` otherwise stays human; this grant hands it over"));
+        out.remark(format_args!(
+            "note: `{action}` otherwise stays human; this grant hands it over"
+        ));
     }
 }
 
@@ -229,5 +234,8 @@ fn bind(path: &Path) -> Result<Bind, Failure> {
     let real = path.canonicalize().map_err(|e| Failure::input(format!("`{shown}`: {e}")))?;
     let text = real.to_str().ok_or_else(|| Failure::input(format!("`{shown}`: not UTF-8")))?;
     let sha256 = files::digest(&real).map_err(Failure::input)?;
-    Ok(Bind { path: Note::new(text).map_err(|e| Failure::input(format!("`{shown}`: {e}")))?, sha256 })
+    Ok(Bind {
+        path: Note::new(text).map_err(|e| Failure::input(format!("`{shown}`: {e}")))?,
+        sha256,
+    })
 }

@@ -1,6 +1,6 @@
 //! The one door to stdout and stderr.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use granted_core::text::Shown;
 use serde::Serialize;

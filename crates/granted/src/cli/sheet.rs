@@ -68,8 +68,11 @@ pub(crate) fn read_sheet(path: &Path, defaults: &Asked) -> Result<Vec<(usize, As
     match sheet.len() {
         0 => Err(Failure::usage(format!("`{}` holds no grant", path.display()))),
         1..=MAX_LINES => Ok(sheet),
-        n => Err(Failure::usage(format!("`{}` holds {n} grants; a sheet has at most {MAX_LINES}", path.display()))
-            .hint("split it: each sheet is minted whole or not at all")),
+        n => Err(Failure::usage(format!(
+            "`{}` holds {n} grants; a sheet has at most {MAX_LINES}",
+            path.display()
+        ))
+        .hint("split it: each sheet is minted whole or not at all")),
     }
 }
 
@@ -87,15 +90,13 @@ fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
         return Err("a sheet mints single-use grants only".into());
     }
     let claimed = [
-        ("minted_at", &written.minted_at, false),
-        ("consumed", &written.consumed, true),
-        ("consumed_at", &written.consumed_at, false),
-        ("receipt", &written.receipt, false),
+        ("minted_at", &written.minted_at),
+        ("consumed", &written.consumed),
+        ("consumed_at", &written.consumed_at),
+        ("receipt", &written.receipt),
     ];
-    for (field, value, may_be_false) in claimed {
-        let empty = matches!(value, None | Some(Json::Null))
-            || (may_be_false && *value == Some(Json::Bool(false)));
-        if !empty {
+    for (field, value) in claimed {
+        if !matches!(value, None | Some(Json::Null | Json::Bool(false))) {
             return Err(format!("`{field}` is written by granted; leave it out"));
         }
     }
@@ -117,10 +118,7 @@ fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
         decision: written.decision.unwrap_or(defaults.decision),
         scope: written.scope.or_else(|| defaults.scope.clone()),
         not_scope: written.not_scope.unwrap_or_else(|| defaults.not_scope.clone()),
-        allow: written
-            .allowed_actions
-            .or(written.allow)
-            .unwrap_or_else(|| defaults.allow.clone()),
+        allow: written.allowed_actions.or(written.allow).unwrap_or_else(|| defaults.allow.clone()),
         executor: written.executor.or_else(|| defaults.executor.clone()),
         bind: written.bind.unwrap_or_else(|| defaults.bind.clone()),
         agent: written.agent.or_else(|| defaults.agent.clone()),

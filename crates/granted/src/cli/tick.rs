@@ -31,7 +31,10 @@ pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     ticked.interrupted.iter().for_each(|named| say("interrupted", named));
     ticked.due.iter().for_each(|named| say("due", named));
     for orphan in &ticked.orphans {
-        out.line(format_args!("orphan {}: a document with no row; it grants nothing", granted_core::text::Shown(orphan)));
+        out.line(format_args!(
+            "orphan {}: a document with no row; it grants nothing",
+            granted_core::text::Shown(orphan)
+        ));
     }
     Ok(0)
 }

@@ -50,7 +50,15 @@ impl Command {
         let Some(entry) = config.executors.get(&name) else {
             let program = Err(unregistered(config, &name));
             let (types, actions) = (Vec::new(), Vec::new());
-            return Command { name, program, types, actions, timeout: DEFAULT_TIMEOUT, stop, echo: false };
+            return Command {
+                name,
+                program,
+                types,
+                actions,
+                timeout: DEFAULT_TIMEOUT,
+                stop,
+                echo: false,
+            };
         };
         let program = prepare(&name, entry);
         Command {
@@ -132,8 +140,7 @@ impl Actor for Command {
         };
         let limits = Limits { timeout: handed.request.timeout };
         let begun = clock::since_boot();
-        let (acted, run) =
-            granted_exec::run(claim, program, &env, limits, &self.stop, self.echo());
+        let (acted, run) = granted_exec::run(claim, program, &env, limits, &self.stop, self.echo());
         let check = match run.ended {
             Ended::Exit(0) if program.has_confirm() => {
                 let spent = clock::since_boot().saturating_sub(begun);

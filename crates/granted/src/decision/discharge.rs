@@ -202,9 +202,11 @@ pub(crate) fn catch_up_documents(book: &Book, candidates: &[Candidate]) {
 
 fn replay(book: &Book, request: &Request, earlier: Id) -> Report {
     match gather::attempt(book, earlier) {
-        Ok(attempt) => attempt.and_then(|attempt| Report::of(&attempt, true)).unwrap_or_else(|| {
-            unwritten(request, None, Reason::LedgerUnwritable, "the outcome is gone".into())
-        }),
+        Ok(attempt) => {
+            attempt.and_then(|attempt| Report::of(&attempt, true)).unwrap_or_else(|| {
+                unwritten(request, None, Reason::LedgerUnwritable, "the outcome is gone".into())
+            })
+        }
         Err(e) => unwritten(request, None, Reason::LedgerUnwritable, e.to_string()),
     }
 }

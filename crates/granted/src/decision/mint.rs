@@ -1,8 +1,8 @@
 //! Minting: the document first, then its row; a document without a row is read by nothing.
 
+use granted_core::decision::Grant;
 use granted_core::decision::document::{DocumentName, render};
 use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all};
-use granted_core::decision::Grant;
 use granted_core::store::AppendError;
 
 use super::gather;

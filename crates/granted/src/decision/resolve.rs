@@ -2,7 +2,7 @@
 
 use granted_core::decision::event::Resolved;
 use granted_core::decision::resolve::{self as rules, Refusal};
-use granted_core::decision::settle::{self, ActState};
+use granted_core::decision::settle::ActState;
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::json::Json;
@@ -10,6 +10,7 @@ use granted_core::ledger::Draft;
 use granted_core::store::AppendError;
 
 use super::gather;
+use super::settle::settle;
 use crate::book::{Book, BookError};
 
 /// Why an attempt was not moved.
@@ -67,16 +68,8 @@ fn append(
 /// Records the attempt as interrupted if its act was cut off.
 fn settle_first(book: &Book, id: Id) -> Result<(), BookError> {
     let grant = gather::attempt(book, id)?.and_then(|attempt| attempt.grant);
-    let Some(state) = grant.map(|grant| gather::grant(book, grant)).transpose()?.flatten() else {
-        return Ok(());
-    };
-    let pending = gather::pending(book, [&state])?;
-    let drafts = settle::interrupted(book.now(), &book.by(None), [&state], &pending);
-    if drafts.is_empty() {
-        return Ok(());
+    if let Some(state) = grant.map(|grant| gather::grant(book, grant)).transpose()?.flatten() {
+        settle(book, &state)?;
     }
-    match book.append(&drafts) {
-        Ok(_) | Err(AppendError::Conflict) => Ok(()),
-        Err(e) => Err(e.into()),
-    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use granted_core::text::Note;
 use serde::Serialize;
 
 use super::gather;
+use super::settle::settle;
 use crate::book::{Book, BookError};
 
 /// What is to be taken back.
@@ -55,18 +56,26 @@ pub fn revoke(
     note: Option<&Note>,
 ) -> Result<Vec<Revoked>, RevokeError> {
     let by_door = book.by(None);
-    loop {
+    'decide: loop {
         let now = book.now();
         let row = |state: &GrantState| decide(state, by.cloned(), note.cloned(), now, &by_door);
         let (states, drafts): (Vec<GrantState>, Vec<_>) = match target {
             Target::Grant(id) => {
                 let state = gather::grant(book, *id).map_err(BookError::from)?;
                 let state = state.ok_or(RevokeError::Unknown(*id))?;
+                if settle(book, &state)?.is_some() {
+                    continue;
+                }
                 let draft = row(&state)?;
                 (vec![state], vec![draft])
             }
             Target::Object(object) => {
                 let (states, _) = gather::grants_of(book, object).map_err(BookError::from)?;
+                for state in &states {
+                    if settle(book, state)?.is_some() {
+                        continue 'decide;
+                    }
+                }
                 states.into_iter().filter_map(|s| row(&s).ok().map(|draft| (s, draft))).unzip()
             }
         };

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use granted_core::decision::document::DocumentName;
 use granted_core::decision::overview::{Overview, expiry};
-use granted_core::decision::settle;
 use granted_core::decision::status::{Status, is_due};
 use granted_core::decision::{GrantState, Object};
 use granted_core::id::Id;
@@ -13,6 +12,7 @@ use granted_core::store::AppendError;
 use granted_core::time::Stamp;
 use serde::Serialize;
 
+use super::settle::settle;
 use super::{gather, list};
 use crate::book::{Book, BookError};
 
@@ -43,14 +43,6 @@ pub struct Named {
     pub discharge_id: Option<Id>,
 }
 
-impl Ticked {
-    /// Whether there is nothing to say.
-    pub fn is_empty(&self) -> bool {
-        let Ticked { expired, interrupted, due, orphans } = self;
-        expired.is_empty() && interrupted.is_empty() && due.is_empty() && orphans.is_empty()
-    }
-}
-
 /// Records what only time brings about, and names what is near. Grants that another process moves
 /// meanwhile are left to the next tick.
 pub fn tick(book: &Book) -> Result<Ticked, BookError> {
@@ -67,10 +59,11 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
         }
     })?;
     for state in overview.into_grants() {
-        let state = match settle_acts(book, state, &mut ticked.interrupted)? {
-            Some(state) => state,
-            None => continue,
-        };
+        let settled = settle(book, &state)?;
+        ticked.interrupted.extend(settled.map(|attempt| named(&state, Some(attempt))));
+        if settled.is_some() {
+            continue;
+        }
         if let Some(draft) = expiry(&state, book.now(), &book.by(None)) {
             match book.append(&[draft]) {
                 Ok(_) => ticked.expired.push(named(&state, None)),
@@ -89,35 +82,6 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     book.ledger.tidy();
     book.acts.sweep();
     Ok(ticked)
-}
-
-/// Settles the acts of a grant that were cut off; the grant as it is then.
-fn settle_acts(
-    book: &Book,
-    state: GrantState,
-    interrupted: &mut Vec<Named>,
-) -> Result<Option<GrantState>, BookError> {
-    if state.running().is_none() {
-        return Ok(Some(state));
-    }
-    let pending = gather::pending(book, [&state])?;
-    let drafts = settle::interrupted(book.now(), &book.by(None), [&state], &pending);
-    if drafts.is_empty() {
-        return Ok(Some(state));
-    }
-    match book.append(&drafts) {
-        Ok(_) => {
-            let discharge = state.running().map(|claim| claim.discharge);
-            interrupted.push(named(&state, discharge));
-        }
-        Err(AppendError::Conflict) => {}
-        Err(e) => return Err(e.into()),
-    }
-    let settled = gather::grant(book, state.grant.id)?;
-    if let Some(settled) = &settled {
-        super::discharge::catch_up_documents(book, &[gather::candidate(book, settled.clone())]);
-    }
-    Ok(settled)
 }
 
 fn named(state: &GrantState, discharge_id: Option<Id>) -> Named {

@@ -39,6 +39,7 @@ fn summary(drafts: &[Draft]) -> Accepted {
         Event::Accepted(body) => Some(body.what.clone()),
         _ => None,
     });
-    let closed = drafts.iter().flat_map(|draft| draft.refs.iter().map(|(subject, _)| subject.clone()));
+    let closed =
+        drafts.iter().flat_map(|draft| draft.refs.iter().map(|(subject, _)| subject.clone()));
     Accepted { what: what.unwrap_or_default(), closed: closed.collect() }
 }

@@ -99,7 +99,8 @@ impl Filter {
             Event::Outcome(outcome) => (Some(&outcome.about.object), outcome.about.grant),
             _ => (None, grant),
         };
-        let by_object = self.object_id.as_ref().is_none_or(|id| object.is_some_and(|o| o.id.as_str() == id));
+        let by_object =
+            self.object_id.as_ref().is_none_or(|id| object.is_some_and(|o| o.id.as_str() == id));
         let by_grant = self.grant.is_none_or(|id| about_grant == Some(id));
         let named = by_object && by_grant;
         if named || known {

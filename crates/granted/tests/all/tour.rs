@@ -7,15 +7,31 @@ fn mint_status_discharge_and_again() {
     let home = Home::new();
     home.write("send_report.sh", "#!/bin/sh\necho sent >> sent.log\n");
     let minted = home.run([
-        "mint", "--type", "report", "--id", "2026-09-30", "--by", "owner keystroke", "--for",
-        "24h", "--allow", "send",
+        "mint",
+        "--type",
+        "report",
+        "--id",
+        "2026-09-30",
+        "--by",
+        "owner keystroke",
+        "--for",
+        "24h",
+        "--allow",
+        "send",
     ]);
     let path = minted.ok().stdout;
     assert!(std::path::Path::new(path.trim()).is_file(), "{path}");
     let status = home.say("status --type report --id 2026-09-30").ok();
     assert!(status.stdout.starts_with("live report/2026-09-30: until "), "{status:?}");
     let discharge = [
-        "discharge", "--type", "report", "--id", "2026-09-30", "--action", "send", "--exec",
+        "discharge",
+        "--type",
+        "report",
+        "--id",
+        "2026-09-30",
+        "--action",
+        "send",
+        "--exec",
         "sh ./send_report.sh",
     ];
     let first = home.run(discharge).ok();
