@@ -9,6 +9,10 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub mod relative;
+
+pub use relative::Relative;
+
 /// An instant, in whole microseconds since 1970-01-01T00:00:00Z.
 ///
 /// Read from RFC 3339 text with a zone, of the years 0001 to 9999 and at most six fractional
