@@ -58,7 +58,7 @@ impl Lag {
             return;
         }
         // Serde reads a list as a struct too; here only an object will do.
-        let object = line.trim_start().starts_with('{').then_some(line).unwrap_or_default();
+        let object = if line.trim_start().starts_with('{') { line } else { "" };
         match serde_json::from_str(object) {
             Ok(Ask { answered: None, .. }) => self.open += 1,
             Ok(Ask { raised, answered: Some(answered) }) if raised <= answered => {

@@ -6,8 +6,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::json;
 
 pub mod relative;
 
@@ -103,8 +104,7 @@ impl Serialize for Stamp {
 
 impl<'de> Deserialize<'de> for Stamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stamp, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Stamp::parse(&text).map_err(D::Error::custom)
+        json::text(deserializer, Stamp::parse)
     }
 }
 

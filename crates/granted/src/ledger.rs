@@ -1,0 +1,3 @@
+//! The verbs on the ledger as a whole.
+
+pub mod verify;
