@@ -1,8 +1,8 @@
 //! Moves put aside by subject: in memory while they are few, else in one temporary file.
 //!
 //! Each part has a buffer of one chunk. A full chunk goes to the end of the file, which has no
-//! name, and the part remembers where. A ledger of some 25,000 discharges or fewer never fills a
-//! chunk and touches no file.
+//! name, and the part remembers where. A ledger of a few thousand rows fills no chunk and touches
+//! no file.
 
 use std::fs::File;
 use std::io;
@@ -11,11 +11,11 @@ use std::os::unix::fs::FileExt;
 use granted_core::ledger::audit::{MOVE_BYTES, Move};
 
 /// Into how many parts moves are split. 256 keep the fold of a part within a few MiB up to some
-/// tens of millions of rows, and their buffers within 4 MiB.
+/// tens of millions of rows, and their buffers within 1 MiB.
 pub const PARTS: usize = 256;
 
-/// A chunk of moves: 16 KiB, but for a rest that no move fits into.
-const CHUNK: usize = 16 * 1024 / MOVE_BYTES * MOVE_BYTES;
+/// A chunk of moves: 4 KiB, but for a rest that no move fits into.
+const CHUNK: usize = 4 * 1024 / MOVE_BYTES * MOVE_BYTES;
 
 /// Moves in the order in which they were pushed, part by part.
 pub struct Spill {
@@ -72,7 +72,7 @@ impl Spill {
 }
 
 fn place(chunk: u32) -> u64 {
-    // A chunk has 16 KiB and there are under 2^32 of them.
+    // A chunk has 4 KiB and there are under 2^32 of them.
     u64::from(chunk).saturating_mul(u64::try_from(CHUNK).unwrap_or(u64::MAX))
 }
 
@@ -137,13 +137,13 @@ mod tests {
 
     #[test]
     fn each_part_comes_back_in_order() {
-        for count in [0_u64, 1, 300, 200_000] {
+        for count in [0_u64, 1, 300, 60_000] {
             let mut spill = Spill::default();
             let subject = |seq: u64| seq.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
             for seq in 0..count {
                 spill.push(moved(subject(seq), seq)).unwrap();
             }
-            assert_eq!(spill.file.is_some(), count == 200_000);
+            assert_eq!(spill.file.is_some(), count == 60_000);
             let mut seen = 0;
             for part in 0..PARTS {
                 let mut last = None;

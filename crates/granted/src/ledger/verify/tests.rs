@@ -112,11 +112,11 @@ fn the_first_of_several_faults_is_reported() {
 #[test]
 fn many_rows_spill_and_the_fold_still_sees_them() {
     let mut lines = Vec::new();
-    story::busy(120_000, |line| lines.push(line.clone()));
+    story::busy(16_000, |line| lines.push(line.clone()));
     let mut told = Vec::new();
     let report = verify_with(&lines, None, &mut |bytes| told.push(bytes));
     assert_eq!((report.rows, report.fault), (lines.len() as u64, None));
-    assert!(told.is_sorted() && told.len() > 10);
+    assert!(told.is_sorted() && told.len() > 3);
     assert_eq!(told.last(), Some(&bytes_of(&lines)));
 
     // The guard of the very first intent, long spilled.
