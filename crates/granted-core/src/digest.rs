@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest as _;
+
+use crate::json;
 
 /// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,15 +26,16 @@ impl Digest {
         if digits.len() != 64 {
             return None;
         }
-        let value = |digit: u8| match digit {
-            b'0'..=b'9' => Some(digit - b'0'),
-            b'a'..=b'f' => Some(digit - b'a' + 10),
-            _ => None,
-        };
         let mut bytes = [0; 32];
+        let mut wrong = 0;
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
             let [high, low] = pair else { return None };
-            *byte = value(*high)? << 4 | value(*low)?;
+            let (high, low) = (value(*high), value(*low));
+            wrong |= high | low;
+            *byte = high << 4 | low & 15;
+        }
+        if wrong > 15 {
+            return None;
         }
         Some(Digest(bytes))
     }
@@ -50,6 +52,15 @@ impl Digest {
         }
         // Only ASCII digits were written.
         std::str::from_utf8(buffer).unwrap_or_default()
+    }
+}
+
+/// The value of a lower-case hexadecimal digit; 255 for any other byte.
+fn value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => 255,
     }
 }
 
@@ -73,8 +84,9 @@ impl Serialize for Digest {
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Digest::parse(&text).ok_or_else(|| D::Error::custom("a digest is 64 hexadecimal digits"))
+        json::text(deserializer, |text| {
+            Digest::parse(text).ok_or("a digest is 64 hexadecimal digits")
+        })
     }
 }
 
@@ -90,5 +102,12 @@ mod tests {
         assert_eq!(Digest::parse(text), Some(digest));
         assert_eq!(Digest::parse(&text.to_uppercase()), None);
         assert_eq!(Digest::parse(&text[1..]), None);
+        for wrong in ['g', 'A', '/', ':', '`', 'é'] {
+            for at in [0, 1, 62, 63] {
+                let mut text: Vec<char> = text.chars().collect();
+                text[at] = wrong;
+                assert_eq!(Digest::parse(&text.into_iter().collect::<String>()), None);
+            }
+        }
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use ulid::Ulid;
 
+use crate::json;
 use crate::time::Stamp;
 
 /// The id of a book, a grant or a discharge: a ULID, 26 characters of Crockford's base 32.
@@ -59,8 +59,7 @@ impl Serialize for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        json::text(deserializer, str::parse)
     }
 }
 

@@ -170,6 +170,32 @@ pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> 
     Ok(value)
 }
 
+/// Reads a string without copying it first, as serde's own `String` and `Cow` do.
+pub(crate) fn text<'de, D, T, E>(
+    deserializer: D,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    E: fmt::Display,
+{
+    deserializer.deserialize_str(TextVisitor(read))
+}
+
+struct TextVisitor<F>(F);
+
+impl<T, E: fmt::Display, F: FnOnce(&str) -> Result<T, E>> Visitor<'_> for TextVisitor<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<X: serde::de::Error>(self, text: &str) -> Result<T, X> {
+        (self.0)(text).map_err(X::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

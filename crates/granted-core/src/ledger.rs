@@ -1,10 +1,12 @@
 //! The ledger: rows, the chain that they form, and what an append is.
 
+pub mod audit;
 pub mod event;
 pub mod row;
 pub mod seal;
 pub mod subject;
 
+pub use audit::{Audit, Fault};
 pub use event::Event;
 pub use row::{By, Door, Head, Row, RowError};
 pub use seal::{Draft, Line, SealError, seal};

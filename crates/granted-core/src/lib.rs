@@ -11,6 +11,7 @@ pub mod decision;
 pub mod digest;
 pub mod id;
 pub mod json;
+pub mod lag;
 pub mod ledger;
 pub mod store;
 pub mod text;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -10,6 +9,10 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 /// plain space. Controls, format and bidirectional characters, private use, other spaces and line
 /// separators are not.
 pub fn is_shown(c: char) -> bool {
+    // The same answer as below, without the search in a table.
+    if c.is_ascii() {
+        return matches!(c, ' '..='~');
+    }
     match c.general_category_group() {
         GeneralCategoryGroup::Letter
         | GeneralCategoryGroup::Mark
@@ -114,8 +117,7 @@ macro_rules! text_type {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                $name::new(text).map_err(D::Error::custom)
+                $crate::json::text(deserializer, str::parse)
             }
         }
     };
@@ -205,6 +207,18 @@ mod tests {
             Shown("a\u{1b}[2Jb\u{202e}\n\u{a0}\u{e000}\u{2028}").to_string(),
             "a\\u{1b}[2Jb\\u{202e}\\u{a}\\u{a0}\\u{e000}\\u{2028}"
         );
+    }
+
+    #[test]
+    fn ascii_has_its_categories() {
+        for c in '\0'..='\u{ff}' {
+            let plain = c == ' '
+                || !matches!(
+                    c.general_category_group(),
+                    GeneralCategoryGroup::Separator | GeneralCategoryGroup::Other
+                );
+            assert_eq!(is_shown(c), plain, "{c:?}");
+        }
     }
 
     #[test]

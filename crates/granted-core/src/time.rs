@@ -6,8 +6,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::json;
+
+pub mod relative;
+
+pub use relative::Relative;
 
 /// An instant, in whole microseconds since 1970-01-01T00:00:00Z.
 ///
@@ -99,8 +104,7 @@ impl Serialize for Stamp {
 
 impl<'de> Deserialize<'de> for Stamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stamp, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Stamp::parse(&text).map_err(D::Error::custom)
+        json::text(deserializer, Stamp::parse)
     }
 }
 

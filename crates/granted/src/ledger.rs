@@ -2,3 +2,4 @@
 
 pub mod accept;
 pub mod tail;
+pub mod verify;

@@ -44,7 +44,7 @@ mod decision;
 mod entropy;
 mod files;
 mod home;
-mod ledger;
+pub mod ledger;
 mod render;
 
 pub use book::Book;

@@ -187,7 +187,11 @@ impl Row {
         if line.len() > MAX_LINE {
             return Err(RowError::Malformed("it has over 65536 bytes".into()));
         }
-        let parsed: Result<In<'_>, _> = serde_json::from_slice(line);
+        // Checked as a whole, so that not every string is checked on its own.
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Err(RowError::Malformed("it is not UTF-8".into()));
+        };
+        let parsed: Result<In<'_>, _> = serde_json::from_str(text);
         let read = match parsed {
             Ok(read) if read.v == VERSION => read,
             other => return Err(newer_or_malformed(line, other.err())),

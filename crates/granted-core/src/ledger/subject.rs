@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decision::Object;
