@@ -1,0 +1,1 @@
+//! Lock files by which a process shows that it still acts.

@@ -1,0 +1,223 @@
+//! Reading: through a fresh open by path, without a lock, changing nothing.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use granted_core::digest::Digest;
+use granted_core::ledger::row::Link;
+use granted_core::ledger::{Head, Row, RowError, Subject};
+use granted_core::store::{Appended, Condition, Damage, RawLine, ReadError, Unfinished};
+
+use super::Site;
+use super::check::{Good, Rest, check};
+use super::lines::{Lines, count_lines, find_byte, line_at, line_before, read_some, to_u64};
+use super::search::search;
+use super::writer::put_lines;
+use crate::index::View;
+use crate::open::{self, Identity, OpenError};
+
+/// The ledger file as it was when it was opened.
+pub(crate) struct Reader<'s> {
+    site: &'s Site,
+    file: File,
+    size: u64,
+    view: Arc<View>,
+}
+
+/// A row is looked for by halving the file until so much is left to count through.
+const STEP: u64 = 128 << 10;
+
+impl<'s> Reader<'s> {
+    /// Opens the ledger; `None` if there is none.
+    pub(crate) fn open(site: &'s Site) -> Result<Option<Reader<'s>>, ReadError> {
+        let file = match open::read(&site.path) {
+            Ok(file) => file,
+            Err(OpenError::Missing(_)) => return Ok(None),
+            Err(e) => return Err(ReadError::Unreadable(e.to_string())),
+        };
+        let unreadable = |e: io::Error| ReadError::Unreadable(site.shown(&e));
+        let (identity, size) = Identity::of(&file).map_err(unreadable)?;
+        let view = site.index.view(&file, identity, size);
+        Ok(Some(Reader { site, file, size, view }))
+    }
+
+    fn unreadable(&self, error: &io::Error) -> ReadError {
+        ReadError::Unreadable(self.site.shown(error))
+    }
+
+    /// Reads the file, with the path in the error.
+    fn io<T>(&self, result: io::Result<T>) -> Result<T, ReadError> {
+        result.map_err(|e| self.unreadable(&e))
+    }
+
+    /// Follows the chain from what the index covers: the whole truth about the ledger's end.
+    fn check(&self) -> Result<(Good, Rest), ReadError> {
+        self.io(check(&self.file, self.view.good, self.size, &mut |_| {}))
+    }
+
+    /// The offset behind the last good append, and that append's last line if it was read.
+    ///
+    /// Mostly the last line tells: it is whole, and the last of its append.
+    fn end(&self) -> Result<(u64, Option<Vec<u8>>), ReadError> {
+        if self.size == 0 {
+            return Ok((0, None));
+        }
+        if let Some((_, line)) = self.io(line_before(&self.file, self.size))?
+            && Link::parse(&line).is_ok_and(|link| link.of.is_none_or(|(i, n)| i == n))
+        {
+            return Ok((self.size, Some(line)));
+        }
+        Ok((self.check()?.0.length, None))
+    }
+
+    /// See [`granted_core::store::Ledger::head`].
+    pub(crate) fn head(&self) -> Result<Option<Head>, ReadError> {
+        let (end, line) = self.end()?;
+        let line = match line {
+            Some(line) => Some(line),
+            None if end == 0 => return Ok(None),
+            None => self.io(line_before(&self.file, end))?.map(|(_, line)| line),
+        };
+        let line = line.unwrap_or_default();
+        let link = Link::parse(&line)
+            .map_err(|e| self.bad_row(end.saturating_sub(to_u64(line.len()) + 1), e))?;
+        Ok(Some(Head { seq: link.seq, at: link.at, hash: Digest::of(&line) }))
+    }
+
+    /// See [`granted_core::store::Ledger::rows`].
+    pub(crate) fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
+        let (mut end, _) = self.end()?;
+        let (hits, covered) = self.view.hits(subject.as_str());
+        let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut scratch = Vec::new();
+        let mut rows = Vec::new();
+        for hit in hits.iter().filter(|hit| hit.offset < end) {
+            let line = self.io(line_at(&self.file, hit.offset, end))?;
+            let row = self.parse(hit.offset, line.as_deref().unwrap_or_default(), &mut scratch)?;
+            rows.extend(row.moves(subject).map(|_| row));
+        }
+        let mut found = |offset, line: &[u8]| lines.push((offset, line.to_vec()));
+        if self.io(search(&self.file, covered, end, &subject.needle(), &mut found))? {
+            // There is a hole: what lies behind it was never durable.
+            end = self.check()?.0.length;
+        }
+        for (offset, line) in lines.iter().filter(|(offset, _)| *offset < end) {
+            let row = self.parse(*offset, line, &mut scratch)?;
+            rows.extend(row.moves(subject).map(|_| row));
+        }
+        Ok(rows)
+    }
+
+    fn parse(&self, offset: u64, line: &[u8], scratch: &mut Vec<u8>) -> Result<Row, ReadError> {
+        Row::parse_with(line, scratch).map_err(|e| self.bad_row(offset, e))
+    }
+
+    /// An error with the line's number, which is only counted now.
+    fn bad_row(&self, offset: u64, error: RowError) -> ReadError {
+        let line = match count_lines(&self.file, 0, offset) {
+            Ok(before) => before + 1,
+            Err(e) => return self.unreadable(&e),
+        };
+        match error {
+            RowError::Newer(what) => ReadError::Newer { line, what },
+            RowError::Malformed(cause) => ReadError::Damaged { line, offset, cause },
+        }
+    }
+
+    /// See [`granted_core::store::Ledger::row`].
+    pub(crate) fn row(&self, seq: u64) -> Result<Option<Row>, ReadError> {
+        let (end, _) = self.end()?;
+        let Some(offset) = self.io(self.seek(seq, end))?.filter(|_| seq > 0) else {
+            return Ok(None);
+        };
+        let line = self.io(line_at(&self.file, offset, end))?;
+        self.parse(offset, line.as_deref().unwrap_or_default(), &mut Vec::new()).map(Some)
+    }
+
+    /// The offset of a line, by its number; `None` if there are fewer.
+    fn seek(&self, wanted: u64, end: u64) -> io::Result<Option<u64>> {
+        let (mut low, mut number, mut high) = (0, 1, end);
+        while wanted > 1 && high.saturating_sub(low) > STEP {
+            let Some(lf) = find_byte(&self.file, b'\n', low.midpoint(high), high)? else { break };
+            let line = line_at(&self.file, lf + 1, high)?;
+            // Where a line says nothing of its number, the rest is counted.
+            let Some(link) = line.and_then(|line| Link::parse(&line).ok()) else { break };
+            match link.seq <= wanted {
+                true => (low, number) = (lf + 1, link.seq),
+                false => high = lf + 1,
+            }
+        }
+        let mut lines = Lines::new(&self.file, low, end);
+        while let Some((place, _)) = lines.next()? {
+            if number >= wanted {
+                return Ok(Some(place.offset));
+            }
+            number += 1;
+        }
+        Ok(None)
+    }
+
+    /// See [`granted_core::store::Ledger::scan`].
+    pub(crate) fn scan(
+        &self,
+        from: u64,
+        visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
+    ) -> Result<Option<Unfinished>, ReadError> {
+        let (mut end, mut unfinished) = (self.size, None);
+        let mut whole = self.end()?.0 == self.size;
+        if !whole {
+            (end, unfinished) = self.unfinished()?;
+        }
+        let from = from.max(1);
+        let Some(start) = self.io(self.seek(from, end))? else { return Ok(unfinished) };
+        let mut lines = Lines::new(&self.file, start, end);
+        let mut seq = from;
+        loop {
+            if lines.nul && whole {
+                // Maybe there is a hole, behind which nothing was ever durable.
+                (end, unfinished) = self.unfinished()?;
+                whole = false;
+            }
+            let Some((place, bytes)) = self.io(lines.next())? else { break };
+            if place.offset >= end || visit(RawLine { seq, offset: place.offset, bytes }).is_break()
+            {
+                break;
+            }
+            seq += 1;
+        }
+        Ok(unfinished)
+    }
+
+    /// How far lines are shown, and what of an append lies behind that.
+    fn unfinished(&self) -> Result<(u64, Option<Unfinished>), ReadError> {
+        Ok(match self.check()? {
+            (good, Rest::Torn) => {
+                let bytes = self.size.saturating_sub(good.length);
+                (good.length, Some(Unfinished { offset: good.length, bytes }))
+            }
+            _ => (self.size, None),
+        })
+    }
+
+    /// See [`granted_core::store::Ledger::condition`].
+    pub(crate) fn condition(&self) -> Result<Condition, ReadError> {
+        let damage = match self.check()?.1 {
+            Rest::Damage { line, offset, cause } => {
+                Some(Damage { line, offset, bytes: self.size.saturating_sub(offset), cause })
+            }
+            Rest::Nothing | Rest::Torn => None,
+        };
+        Ok(Condition { damage, rollback: self.view.rollback })
+    }
+
+    /// See [`granted_core::store::Ledger::holds`].
+    pub(crate) fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+        let mut expected = Vec::new();
+        put_lines(&mut expected, &appended.lines);
+        let mut bytes = vec![0; expected.len()];
+        let count = self.io(read_some(&self.file, &mut bytes, appended.position))?;
+        Ok(count == expected.len() && bytes == expected)
+    }
+}

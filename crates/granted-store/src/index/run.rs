@@ -1,0 +1,306 @@
+//! A run: sorted entries in pages, a table of the pages, and a footer.
+//!
+//! ```text
+//! pages    entries of 24 bytes (key, seq, offset), sorted; 2,730 a page
+//! table    40 bytes a page: its first key, the SHA-256 of its bytes
+//! footer   "granrun1", from, to, last offset, seq, entries, pages,
+//!          hash of the last row, hash of the book's first row, SHA-256 of table and footer
+//! ```
+//!
+//! Integers have 8 bytes, big-endian. The table and the footer are checked when a run is opened, a
+//! page when it is read.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use granted_core::digest::Digest;
+use granted_core::ledger::row::Link;
+use granted_core::time::Stamp;
+use sha2::{Digest as _, Sha256};
+
+use crate::file::lines::{line_at, read_some, to_u64};
+use crate::open;
+
+const MAGIC: &[u8; 8] = b"granrun1";
+const ENTRY: usize = 24;
+/// The bytes of a full page: as many entries as 64 KiB hold.
+pub(super) const PAGE: usize = 2_730 * ENTRY;
+const ROW: usize = 40;
+/// The footer up to its own digest.
+const FIXED: usize = 7 * 8 + 2 * 32;
+const FOOTER: usize = FIXED + 32;
+
+/// The first eight bytes of the SHA-256 of a subject's text.
+pub(super) fn key(subject: &str) -> u64 {
+    let Digest(bytes) = Digest::of(subject.as_bytes());
+    bytes.first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
+}
+
+/// One row that moves a subject with this key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    pub key: u64,
+    pub seq: u64,
+    pub offset: u64,
+}
+
+/// Where a row lies that may move the subject that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub seq: u64,
+    pub offset: u64,
+}
+
+/// What a run covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Covers {
+    pub from: u64,
+    pub to: u64,
+    pub last_offset: u64,
+    pub seq: u64,
+    pub hash: Digest,
+    pub book: Digest,
+}
+
+impl Covers {
+    /// The file's name; the widest of two runs from the same offset has the greater one.
+    pub(super) fn name(&self) -> String {
+        format!("{:016x}-{:016x}.run", self.from, self.to)
+    }
+}
+
+/// An open run.
+pub(super) struct Run {
+    file: File,
+    covers: Covers,
+    pub entries: u64,
+    table: Vec<u8>,
+    damaged: AtomicBool,
+    /// The page that was read last, already checked.
+    page: Mutex<Option<(usize, Arc<[u8]>)>>,
+}
+
+impl std::ops::Deref for Run {
+    type Target = Covers;
+    fn deref(&self) -> &Covers {
+        &self.covers
+    }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the run is damaged")
+}
+
+/// Takes integers off the front of some bytes.
+fn int(bytes: &mut &[u8]) -> io::Result<u64> {
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    *bytes = rest;
+    Ok(u64::from_be_bytes(*first))
+}
+
+fn digest(bytes: &mut &[u8]) -> io::Result<Digest> {
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    *bytes = rest;
+    Ok(Digest(*first))
+}
+
+fn read_exact(file: &File, length: usize, offset: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    match read_some(file, &mut bytes, offset)? == length {
+        true => Ok(bytes),
+        false => Err(damaged()),
+    }
+}
+
+impl Run {
+    /// Opens a run and checks its table and footer.
+    pub(super) fn open(path: &Path) -> io::Result<Run> {
+        let file = open::read(path).map_err(io::Error::other)?;
+        let (_, size) = open::Identity::of(&file)?;
+        let footer_at = size.checked_sub(to_u64(FOOTER)).ok_or_else(damaged)?;
+        let footer = read_exact(&file, FOOTER, footer_at)?;
+        let (fixed, mut own) = footer.split_at_checked(FIXED).ok_or_else(damaged)?;
+        let mut fields = fixed.strip_prefix(MAGIC).ok_or_else(damaged)?;
+        let (from, to) = (int(&mut fields)?, int(&mut fields)?);
+        let (last_offset, seq) = (int(&mut fields)?, int(&mut fields)?);
+        let (entries, pages) = (int(&mut fields)?, int(&mut fields)?);
+        let (hash, book) = (digest(&mut fields)?, digest(&mut fields)?);
+        // The sizes must add up before anything of that size is read.
+        let body = entries.checked_mul(to_u64(ENTRY)).ok_or_else(damaged)?;
+        let table_size = pages.checked_mul(to_u64(ROW)).ok_or_else(damaged)?;
+        let fits = body.checked_add(table_size) == Some(footer_at)
+            && pages == body.div_ceil(to_u64(PAGE))
+            && from <= last_offset
+            && last_offset < to;
+        if !fits {
+            return Err(damaged());
+        }
+        let table_size = usize::try_from(table_size).map_err(|_| damaged())?;
+        let table = read_exact(&file, table_size, body)?;
+        if checksum(&table, fixed) != digest(&mut own)? {
+            return Err(damaged());
+        }
+        let covers = Covers { from, to, last_offset, seq, hash, book };
+        let damaged = AtomicBool::new(false);
+        Ok(Run { file, covers, entries, table, damaged, page: Mutex::new(None) })
+    }
+
+    /// Notes that a page was found damaged.
+    pub(super) fn set_damaged(&self) {
+        self.damaged.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a page was found damaged.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+
+    /// The time of the run's last row, if that row lies in the ledger where the run saw it. Since
+    /// rows are chained, everything before it is then as the run saw it too.
+    pub(super) fn fits(&self, ledger: &File, size: u64) -> Option<Stamp> {
+        if self.to > size {
+            return None;
+        }
+        let line = line_at(ledger, self.last_offset, self.to).ok()??;
+        let end = self.last_offset + to_u64(line.len()) + 1;
+        if end != self.to || Digest::of(&line) != self.hash {
+            return None;
+        }
+        Link::parse(&line).ok().map(|link| link.at)
+    }
+
+    pub(super) fn pages(&self) -> usize {
+        self.table.len() / ROW
+    }
+
+    /// A page's first key and digest.
+    fn row(&self, page: usize) -> io::Result<(u64, Digest)> {
+        let mut row = self.table.get(page * ROW..(page + 1) * ROW).ok_or_else(damaged)?;
+        Ok((int(&mut row)?, digest(&mut row)?))
+    }
+
+    /// Reads a page and checks it.
+    pub(super) fn page(&self, page: usize) -> io::Result<Vec<u8>> {
+        let (_, expected) = self.row(page)?;
+        let offset = to_u64(page) * to_u64(PAGE);
+        let left = self.entries * to_u64(ENTRY) - offset;
+        let length = usize::try_from(left).unwrap_or(PAGE).min(PAGE);
+        let bytes = read_exact(&self.file, length, offset)?;
+        match Digest::of(&bytes) == expected {
+            true => Ok(bytes),
+            false => Err(damaged()),
+        }
+    }
+
+    fn cached_page(&self, page: usize) -> io::Result<Arc<[u8]>> {
+        let mut cached = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        match cached.as_ref() {
+            Some((at, bytes)) if *at == page => Ok(Arc::clone(bytes)),
+            _ => {
+                let bytes: Arc<[u8]> = self.page(page)?.into();
+                *cached = Some((page, Arc::clone(&bytes)));
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// Puts the rows with this key behind `hits`, oldest first.
+    pub(super) fn find(&self, key: u64, hits: &mut Vec<Hit>) -> io::Result<()> {
+        // The first page that may hold the key is the last one that begins below it.
+        let (mut low, mut high) = (0, self.pages());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.row(middle)?.0 < key {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        for page in low.saturating_sub(1)..self.pages() {
+            if self.row(page)?.0 > key {
+                break;
+            }
+            let bytes = self.cached_page(page)?;
+            let (entries, _) = bytes.as_chunks::<ENTRY>();
+            let first = entries.partition_point(|bytes| entry(bytes).key < key);
+            let found = entries.iter().skip(first).map(entry).take_while(|e| e.key == key);
+            hits.extend(found.map(|e| Hit { seq: e.seq, offset: e.offset }));
+        }
+        Ok(())
+    }
+}
+
+/// Reads an entry.
+pub(super) fn entry(bytes: &[u8; ENTRY]) -> Entry {
+    let mut bytes = bytes.as_slice();
+    // There are exactly three integers.
+    let mut next = || int(&mut bytes).unwrap_or(0);
+    Entry { key: next(), seq: next(), offset: next() }
+}
+
+/// The entries of a page.
+pub(super) fn entries(page: &[u8]) -> impl Iterator<Item = Entry> {
+    page.as_chunks::<ENTRY>().0.iter().map(entry)
+}
+
+fn checksum(table: &[u8], fixed: &[u8]) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update(table);
+    hash.update(fixed);
+    Digest(hash.finalize().into())
+}
+
+/// Writes a run, its entries in order, without holding more than one page and the table.
+pub(super) struct Writer<W> {
+    out: W,
+    page: Vec<u8>,
+    first: u64,
+    table: Vec<u8>,
+    entries: u64,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Writer<W> {
+        let page = Vec::with_capacity(PAGE);
+        Writer { out, page, first: 0, table: Vec::new(), entries: 0 }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) -> io::Result<()> {
+        if self.page.is_empty() {
+            self.first = entry.key;
+        }
+        for field in [entry.key, entry.seq, entry.offset] {
+            self.page.extend(field.to_be_bytes());
+        }
+        self.entries += 1;
+        if self.page.len() >= PAGE { self.end_page() } else { Ok(()) }
+    }
+
+    fn end_page(&mut self) -> io::Result<()> {
+        self.table.extend(self.first.to_be_bytes());
+        self.table.extend(Digest::of(&self.page).0);
+        self.out.write_all(&self.page)?;
+        self.page.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, covers: &Covers) -> io::Result<()> {
+        if !self.page.is_empty() {
+            self.end_page()?;
+        }
+        let pages = to_u64(self.table.len() / ROW);
+        let mut footer = MAGIC.to_vec();
+        let Covers { from, to, last_offset, seq, hash, book } = covers;
+        for field in [*from, *to, *last_offset, *seq, self.entries, pages] {
+            footer.extend(field.to_be_bytes());
+        }
+        footer.extend(hash.0);
+        footer.extend(book.0);
+        let own = checksum(&self.table, &footer);
+        self.out.write_all(&self.table)?;
+        self.out.write_all(&footer)?;
+        self.out.write_all(&own.0)
+    }
+}

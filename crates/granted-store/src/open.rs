@@ -1,0 +1,273 @@
+//! The one door through which paths are opened, made and replaced.
+//!
+//! Every open here takes regular files only, never follows a link in the last component, never
+//! blocks on a FIFO, and is closed on exec. Errors name the path and say what lies there.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::entropy;
+
+/// Why a path was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing is there.
+    #[error("`{}`: there is no such file", .0.display())]
+    Missing(PathBuf),
+    /// Something else than a regular file is there.
+    #[error("`{}` is {what}, not a regular file", .path.display())]
+    Kind {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The system refused.
+    #[error("`{}`: {source}", .path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl OpenError {
+    fn new(path: &Path, errno: Errno) -> OpenError {
+        let path = path.to_owned();
+        match errno {
+            Errno::NOENT => OpenError::Missing(path),
+            Errno::LOOP | Errno::MLINK => OpenError::Kind { path, what: "a symbolic link" },
+            Errno::ISDIR => OpenError::Kind { path, what: "a directory" },
+            Errno::NXIO | Errno::NODEV => OpenError::Kind { path, what: "a socket or a device" },
+            errno => OpenError::Io { path, source: errno.into() },
+        }
+    }
+}
+
+/// What every open has.
+const ALWAYS: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Files are for their owner only.
+const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Opens a file for reading.
+pub fn read(path: &Path) -> Result<File, OpenError> {
+    regular(CWD, path, path, OFlags::RDONLY)
+}
+
+/// Opens a file that must be there for reading and writing.
+pub fn write(path: &Path) -> Result<File, OpenError> {
+    regular(CWD, path, path, OFlags::RDWR)
+}
+
+/// Opens a file for reading and writing, made empty with mode 0600 if it is not there. Its entry
+/// in the directory is not yet durable then.
+pub fn ensure(path: &Path) -> Result<File, OpenError> {
+    regular(CWD, path, path, OFlags::RDWR | OFlags::CREATE)
+}
+
+/// Makes a file that must not be there, with mode 0600.
+pub fn create(path: &Path) -> Result<File, OpenError> {
+    regular(CWD, path, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+}
+
+/// Opens a folder as a handle for the `…_at` functions. Links on the way to it are followed.
+pub fn folder(path: &Path) -> Result<OwnedFd, OpenError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map_err(|e| OpenError::new(path, e))
+}
+
+/// Opens a folder below another, not through a link.
+pub fn folder_at(above: BorrowedFd<'_>, name: &str, path: &Path) -> Result<OwnedFd, OpenError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    rustix::fs::openat(above, name, flags, Mode::empty()).map_err(|e| OpenError::new(path, e))
+}
+
+/// As [`read`], below a folder. `path` is for messages.
+pub fn read_at(folder: BorrowedFd<'_>, name: &str, path: &Path) -> Result<File, OpenError> {
+    regular(folder, name, path, OFlags::RDONLY)
+}
+
+/// As [`write`], below a folder. `path` is for messages.
+pub fn write_at(folder: BorrowedFd<'_>, name: &str, path: &Path) -> Result<File, OpenError> {
+    regular(folder, name, path, OFlags::RDWR)
+}
+
+/// As [`create`], below a folder. `path` is for messages.
+pub fn create_at(folder: BorrowedFd<'_>, name: &str, path: &Path) -> Result<File, OpenError> {
+    regular(folder, name, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+}
+
+fn regular<P: rustix::path::Arg>(
+    folder: BorrowedFd<'_>,
+    name: P,
+    path: &Path,
+    flags: OFlags,
+) -> Result<File, OpenError> {
+    let fd = rustix::fs::openat(folder, name, flags | ALWAYS, FILE)
+        .map_err(|e| OpenError::new(path, e))?;
+    let stat = rustix::fs::fstat(&fd).map_err(|e| OpenError::new(path, e))?;
+    match what(FileType::from_raw_mode(stat.st_mode)) {
+        None => Ok(File::from(fd)),
+        Some(what) => Err(OpenError::Kind { path: path.to_owned(), what }),
+    }
+}
+
+/// In words, what is no regular file.
+fn what(kind: FileType) -> Option<&'static str> {
+    match kind {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a directory"),
+        FileType::Symlink => Some("a symbolic link"),
+        FileType::Fifo => Some("a FIFO"),
+        FileType::Socket => Some("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("a device"),
+        FileType::Unknown => Some("of an unknown kind"),
+    }
+}
+
+/// Which file a path or a handle stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Of an open file, with its size.
+    pub fn of(file: impl AsFd) -> io::Result<(Identity, u64)> {
+        let stat = rustix::fs::fstat(file)?;
+        // A size is never below zero.
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok((Identity { device: stat.st_dev, inode: stat.st_ino }, size))
+    }
+
+    /// Of what lies at a path, a link itself included; `None` if nothing does.
+    pub fn at(path: &Path) -> io::Result<Option<Identity>> {
+        match rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Identity { device: stat.st_dev, inode: stat.st_ino })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The inode's number and the device's, major and minor.
+    pub fn numbers(self) -> (u64, u32, u32) {
+        (self.inode, rustix::fs::major(self.device), rustix::fs::minor(self.device))
+    }
+}
+
+/// Makes a folder, and those above it that are missing, with mode 0700 and durably.
+pub fn make_folder(path: &Path) -> Result<(), OpenError> {
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let above = path.parent().unwrap_or(Path::new(""));
+    match rustix::fs::mkdir(path, Mode::RWXU) {
+        Ok(()) => sync_folder(above),
+        Err(Errno::EXIST) => Ok(()),
+        Err(Errno::NOENT) if !above.as_os_str().is_empty() => {
+            make_folder(above)?;
+            match rustix::fs::mkdir(path, Mode::RWXU) {
+                Ok(()) => sync_folder(above),
+                // Another process was faster.
+                Err(Errno::EXIST) => Ok(()),
+                Err(e) => Err(OpenError::new(path, e)),
+            }
+        }
+        Err(e) => Err(OpenError::new(path, e)),
+    }
+}
+
+/// Makes the entries of a folder durable. A sync of a file does not do that for its name.
+pub fn sync_folder(path: &Path) -> Result<(), OpenError> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let folder = folder(path)?;
+    rustix::fs::fsync(&folder).map_err(|e| OpenError::new(path, e))
+}
+
+/// Makes a file's bytes and size durable.
+pub fn sync(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::fsync(file)?)
+}
+
+/// Puts a file that `fill` writes at this place of a folder, whole or not at all, whatever was
+/// there before.
+///
+/// While it is written, it has another name, ends in `.tmp` and is locked, so that one without a
+/// lock is known to be left over from a crash.
+pub fn replace(
+    folder: &Path,
+    name: &str,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let temporary = folder.join(format!(".{}.tmp", entropy::name()?));
+    let file = create(&temporary).map_err(io::Error::other)?;
+    let written = (|| {
+        file.lock()?;
+        let mut writer = BufWriter::with_capacity(1 << 16, file);
+        fill(&mut writer)?;
+        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        // The order matters: a rename may become durable before the bytes of the file that it
+        // names, so these go first; and the new name is only durable once the folder is.
+        sync(&file)?;
+        rustix::fs::rename(&temporary, folder.join(name))?;
+        sync_folder(folder).map_err(io::Error::other)
+    })();
+    if written.is_err() {
+        // Either the rename was done, and this finds nothing, or the file is of no use.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_the_error_says_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("folder")).unwrap();
+        rustix::fs::mknodat(CWD, at("fifo"), FileType::Fifo, FILE, 0).unwrap();
+        create(&at("file")).unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        for (path, what) in [
+            (at("folder"), "a directory"),
+            (at("fifo"), "a FIFO"),
+            (at("link"), "a symbolic link"),
+            (at("socket"), "a socket"),
+            ("/dev/full".into(), "a device"),
+            (at("none"), "no such file"),
+        ] {
+            for error in [read(&path).unwrap_err(), write(&path).unwrap_err()] {
+                let text = error.to_string();
+                assert!(text.contains(what) && text.contains(path.to_str().unwrap()), "{text}");
+            }
+        }
+        assert!(create(&at("file")).is_err());
+    }
+
+    #[test]
+    fn replaces_whole_and_leaves_nothing_behind() {
+        use std::io::Write;
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a/b/c");
+        make_folder(&deep).unwrap();
+        make_folder(&deep).unwrap();
+        replace(&deep, "x", |file| file.write_all(b"one")).unwrap();
+        replace(&deep, "x", |file| file.write_all(b"two")).unwrap();
+        replace(&deep, "x", |_| Err(io::Error::other("no"))).unwrap_err();
+        assert_eq!(std::fs::read_dir(&deep).unwrap().count(), 1);
+        assert_eq!(std::fs::metadata(deep.join("x")).unwrap().len(), 3);
+    }
+}
