@@ -24,7 +24,7 @@ pub struct Lag {
 }
 
 /// What the waits come to. Times are whole seconds, and absent where nothing was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// How many were answered.
     pub n: u64,

@@ -1,5 +1,21 @@
-//! Test parts of granted.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+//! Test parts of granted: the contract that every store keeps, a store in memory, a store that
+//! fails on demand, a clock that stands, and samples of rows.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "only tests use this crate, and a broken promise is to end them"
+)]
 
+pub mod clock;
+pub mod contract;
+pub mod fault;
+pub mod memory;
+pub mod sample;
 pub mod scribe;
 pub mod story;
+
+pub use clock::FixedClock;
+pub use fault::{Fault, FaultyLedger};
+pub use memory::{MemoryDocuments, MemoryLedger};

@@ -44,7 +44,7 @@ impl Book {
         clock: Arc<dyn Clock>,
     ) -> Result<Book, ConfigError> {
         let config = Config::load(&home.config())?;
-        let acts = Acts::new(home.acts());
+        let acts = Acts::beside(home.ledger());
         Ok(Book { home, config, ledger, documents, acts, clock, by: by(door) })
     }
 

@@ -69,11 +69,6 @@ impl Home {
     pub fn config(&self) -> PathBuf {
         self.root.join("config.toml")
     }
-
-    /// The folder of the act locks, beside the ledger.
-    pub fn acts(&self) -> PathBuf {
-        self.ledger.with_file_name("acts")
-    }
 }
 
 /// An environment variable, unless it is empty.

@@ -142,6 +142,28 @@ pub struct Link {
     pub seq: u64,
 }
 
+/// What an index needs of a line: the subjects that it moves, also where a newer program wrote it.
+#[derive(Deserialize)]
+pub struct Moves {
+    /// Its place in its append.
+    #[serde(default)]
+    pub of: Option<(u64, u64)>,
+    /// The subjects' texts, each with the seq of the row that moved it before.
+    pub refs: Vec<(Box<str>, u64)>,
+    /// Its number.
+    pub seq: u64,
+}
+
+impl Moves {
+    /// Reads the subjects; the rest of the line is only checked to be JSON.
+    pub fn parse(line: &[u8]) -> Result<Moves, RowError> {
+        if line.len() > MAX_LINE {
+            return Err(RowError::Malformed("it has over 65536 bytes".into()));
+        }
+        serde_json::from_slice(line).map_err(|e| RowError::Malformed(format!("it is no row: {e}")))
+    }
+}
+
 impl Link {
     /// Reads what the chain needs; the rest of the line is only checked to be JSON.
     pub fn parse(line: &[u8]) -> Result<Link, RowError> {

@@ -42,8 +42,7 @@ impl Writer {
         };
         let lines = {
             let last = |subject: &Subject| {
-                self.last(&session, subject)
-                    .map_err(|e| ReadError::Unreadable(site.shown(&e)))
+                self.last(&session, subject).map_err(|e| ReadError::Unreadable(site.shown(&e)))
             };
             let moved = Moved {
                 torn,

@@ -75,11 +75,8 @@ impl<'f> Lines<'f> {
     }
 
     fn take(&mut self, length: usize, lf: usize) -> (Place, &[u8]) {
-        let place = Place {
-            offset: self.offset,
-            end: self.offset + to_u64(length + lf),
-            whole: lf == 1,
-        };
+        let place =
+            Place { offset: self.offset, end: self.offset + to_u64(length + lf), whole: lf == 1 };
         let start = self.start;
         self.start += length + lf;
         self.offset = place.end;

@@ -51,7 +51,9 @@ impl Queue {
     ) -> Answer {
         if let Some(waiting) = self.join(drafts) {
             loop {
-                match std::mem::replace(&mut *lock(&waiting.told), Told::Nothing) {
+                // Taken out first: a guard in the `match` would be held while this parks.
+                let told = std::mem::replace(&mut *lock(&waiting.told), Told::Nothing);
+                match told {
                     Told::Answer(answer) => return answer,
                     Told::Lead => break,
                     Told::Nothing => std::thread::park(),
@@ -106,6 +108,11 @@ impl Queue {
 }
 
 impl Waiting {
+    /// Takes what was told. Its lock is free again before the waiter parks.
+    fn told(&self) -> Told {
+        std::mem::replace(&mut *lock(&self.told), Told::Nothing)
+    }
+
     fn tell(&self, told: Told) {
         *lock(&self.told) = told;
         self.thread.unpark();

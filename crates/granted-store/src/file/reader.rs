@@ -5,16 +5,14 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use granted_core::digest::Digest;
 use granted_core::ledger::row::Link;
 use granted_core::ledger::{Head, Row, RowError, Subject};
-use granted_core::digest::Digest;
 use granted_core::store::{Appended, Condition, Damage, RawLine, ReadError, Unfinished};
 
 use super::Site;
 use super::check::{Good, Rest, check};
-use super::lines::{
-    Lines, count_lines, find_byte, line_at, line_before, read_some, to_u64,
-};
+use super::lines::{Lines, count_lines, find_byte, line_at, line_before, read_some, to_u64};
 use super::search::search;
 use super::writer::put_lines;
 use crate::index::View;
@@ -183,8 +181,7 @@ impl<'s> Reader<'s> {
                 whole = false;
             }
             let Some((place, bytes)) = self.io(lines.next())? else { break };
-            if place.offset >= end
-                || visit(RawLine { seq, offset: place.offset, bytes }).is_break()
+            if place.offset >= end || visit(RawLine { seq, offset: place.offset, bytes }).is_break()
             {
                 break;
             }

@@ -104,8 +104,8 @@ impl Writer {
             return Err(unwritable(why.clone()));
         }
         // Nothing is written before the lock is held.
-        let locked = Locked::acquire(&site.path, &mut self.file, site.patience)
-            .map_err(unwritable)?;
+        let locked =
+            Locked::acquire(&site.path, &mut self.file, site.patience).map_err(unwritable)?;
         self.catch_up(site, locked).map_err(|e| unwritable(site.shown(&e)))
     }
 
@@ -282,7 +282,12 @@ impl Writer {
     }
 
     /// Ends this process's appends: it is not known what the disk holds.
-    pub(crate) fn break_off(&mut self, site: &Site, e: &io::Error, undo: &io::Error) -> AppendError {
+    pub(crate) fn break_off(
+        &mut self,
+        site: &Site,
+        e: &io::Error,
+        undo: &io::Error,
+    ) -> AppendError {
         let path = site.path.display();
         self.broken = Some(format!(
             "`{path}`: an earlier write failed and could not be undone; this process appends no more"

@@ -84,9 +84,9 @@ impl Index {
         let names = self.names().into_iter().filter(|name| !kept.contains(name));
         let contained = names.filter(|name| {
             Run::open(&self.folder.join(name)).is_ok_and(|run| {
-                view.runs.iter().any(|wide| {
-                    wide.book == run.book && wide.from <= run.from && run.to <= wide.to
-                })
+                view.runs
+                    .iter()
+                    .any(|wide| wide.book == run.book && wide.from <= run.from && run.to <= wide.to)
             })
         });
         let contained = contained.collect();

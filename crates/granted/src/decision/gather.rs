@@ -64,12 +64,13 @@ pub(crate) fn pending<'a>(
     Ok(pending)
 }
 
-/// What the process of an act does, by its lock.
+/// What the process of an act does, by its lock. One that cannot be looked at counts as running:
+/// nothing is settled on a doubt.
 pub(crate) fn act_state(book: &Book, act: &str) -> ActState {
     match book.acts.state(act) {
-        granted_store::ActState::Running => ActState::Running,
-        granted_store::ActState::Free => ActState::Free,
-        granted_store::ActState::Absent => ActState::Absent,
+        Ok(granted_store::ActState::Free) => ActState::Free,
+        Ok(granted_store::ActState::Absent) => ActState::Absent,
+        Ok(granted_store::ActState::Running) | Err(_) => ActState::Running,
     }
 }
 

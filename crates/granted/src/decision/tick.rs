@@ -58,12 +58,14 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
             orphans.remove(&name.to_string());
         }
     })?;
+    let mut running = HashSet::new();
     for state in overview.into_grants() {
         let settled = settle(book, &state)?;
         ticked.interrupted.extend(settled.map(|attempt| named(&state, Some(attempt))));
         if settled.is_some() {
             continue;
         }
+        running.extend(state.running().map(|claim| claim.intent.body.act.clone()));
         if let Some(draft) = expiry(&state, book.now(), &book.by(None)) {
             match book.append(&[draft]) {
                 Ok(_) => ticked.expired.push(named(&state, None)),
@@ -80,7 +82,7 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     ticked.orphans = orphans.into_iter().collect();
     ticked.orphans.sort();
     book.ledger.tidy();
-    book.acts.sweep();
+    book.acts.sweep(&mut |act| running.contains(act));
     Ok(ticked)
 }
 
