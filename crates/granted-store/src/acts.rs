@@ -1,1 +1,195 @@
 //! Lock files by which a process shows that it still acts.
+//!
+//! A process that acts holds one locked file from before its first act. Its name stands in every
+//! row that starts an act, so that whoever reads such a row can see whether the process lives.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::entropy;
+use crate::open::{self, Identity, OpenError};
+
+/// What a lock file says of the process that acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActState {
+    /// Somebody holds it: the process runs.
+    Running,
+    /// The file is there and free: the process ended in the middle of an act.
+    Free,
+    /// There is no such file: another host's act, or one that was cleared away.
+    Absent,
+}
+
+/// The lock files of one ledger, and this process's own.
+///
+/// When it is dropped, its own file goes, unless [`Acts::keep`] was called.
+#[derive(Debug)]
+pub struct Acts {
+    folder: PathBuf,
+    own: Mutex<Own>,
+}
+
+#[derive(Debug, Default)]
+struct Own {
+    held: Option<(Box<str>, File)>,
+    keep: bool,
+}
+
+impl Acts {
+    /// The lock files beside this ledger. Makes nothing yet.
+    pub fn beside(ledger: &Path) -> Acts {
+        let folder = ledger.parent().unwrap_or(Path::new("")).join("acts");
+        Acts { folder, own: Mutex::default() }
+    }
+
+    fn own(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.lock"))
+    }
+
+    /// The name of this process's lock file, which is made and locked the first time.
+    ///
+    /// After an error no act may begin, and there is no file.
+    pub fn begin(&self) -> io::Result<Box<str>> {
+        let mut own = self.own();
+        if let Some((name, file)) = &own.held {
+            // Somebody may have taken the file away; then rows that name it would say nothing.
+            if Identity::at(&self.path(name))? == Some(Identity::of(file)?.0) {
+                return Ok(name.clone());
+            }
+        }
+        let name: Box<str> = entropy::name()?.into();
+        open::make_folder(&self.folder).map_err(io::Error::other)?;
+        let file = open::create(&self.path(&name)).map_err(io::Error::other)?;
+        // Nobody else knows the name yet. The lock is needed only while this process and this
+        // boot last, so nothing is synced.
+        if let Err(e) = file.lock() {
+            let _ = std::fs::remove_file(self.path(&name));
+            return Err(e);
+        }
+        own.held = Some((name.clone(), file));
+        Ok(name)
+    }
+
+    /// What the lock file with this name says.
+    ///
+    /// An error means that nothing is known of the act; it is to be taken for running.
+    pub fn state(&self, name: &str) -> io::Result<ActState> {
+        if !is_name(name) {
+            // No process ever had such a file, and it must not lead elsewhere.
+            return Ok(ActState::Absent);
+        }
+        if self.own().held.as_ref().is_some_and(|(own, _)| **own == *name) {
+            return Ok(ActState::Running);
+        }
+        match open::read(&self.path(name)) {
+            Ok(file) => {
+                free(&file).map(|free| if free { ActState::Free } else { ActState::Running })
+            }
+            Err(OpenError::Missing(_)) => Ok(ActState::Absent),
+            Err(e) => Err(io::Error::other(e)),
+        }
+    }
+
+    /// Lets this process's file stay when it ends: an act that names it has no durable outcome,
+    /// and the free file will show that it was interrupted.
+    pub fn keep(&self) {
+        self.own().keep = true;
+    }
+
+    /// Removes the free files that `needed` does not claim: no unsettled act names them.
+    pub fn sweep(&self, needed: &mut dyn FnMut(&str) -> bool) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let file = entry.file_name();
+            let name = file.to_str().and_then(|file| file.strip_suffix(".lock"));
+            let Some(name) = name.filter(|name| is_name(name) && !needed(name)) else { continue };
+            if matches!(self.state(name), Ok(ActState::Free)) {
+                // It was free a moment ago and no process ever locks a file that it did not make.
+                let _ = std::fs::remove_file(self.path(name));
+            }
+        }
+    }
+}
+
+impl Drop for Acts {
+    fn drop(&mut self) {
+        let own = self.own();
+        if let Some((name, file)) = &own.held {
+            if !own.keep {
+                let _ = std::fs::remove_file(self.path(name));
+            }
+            // Explicitly: a child between fork and exec holds the descriptor too.
+            let _ = file.unlock();
+        }
+    }
+}
+
+/// Whether nobody holds the lock. Tried as a shared one, so that two who look at once do not take
+/// each other for the holder.
+fn free(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_who_runs_and_who_was_interrupted() {
+        let dir = tempfile::tempdir().unwrap();
+        let acts = || Acts::beside(&dir.path().join("ledger.jsonl"));
+        let (ours, theirs) = (acts(), acts());
+        assert!(!dir.path().join("acts").exists());
+        let name = ours.begin().unwrap();
+        assert_eq!(ours.begin().unwrap(), name);
+        assert_eq!(ours.state(&name).unwrap(), ActState::Running);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Running);
+        theirs.sweep(&mut |_| false);
+        drop(ours);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Absent);
+
+        let ours = acts();
+        let name = ours.begin().unwrap();
+        ours.keep();
+        drop(ours);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Free);
+        theirs.sweep(&mut |needed| needed == &*name);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Free);
+        theirs.sweep(&mut |_| false);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Absent);
+    }
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let acts = Acts::beside(&dir.path().join("ledger.jsonl"));
+        for name in ["", "..", "../ledger", &"A".repeat(32), &"0".repeat(31)] {
+            assert_eq!(acts.state(name).unwrap(), ActState::Absent);
+        }
+        let name = "0".repeat(32);
+        std::fs::create_dir_all(dir.path().join(format!("acts/{name}.lock"))).unwrap();
+        assert!(acts.state(&name).is_err());
+    }
+
+    #[test]
+    fn a_file_that_was_taken_away_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let acts = Acts::beside(&dir.path().join("ledger.jsonl"));
+        let name = acts.begin().unwrap();
+        std::fs::remove_dir_all(dir.path().join("acts")).unwrap();
+        assert_ne!(acts.begin().unwrap(), name);
+    }
+}

@@ -9,4 +9,8 @@
 )]
 
 mod append;
+mod crash;
+mod fault;
 mod home;
+mod index;
+mod path;
