@@ -22,7 +22,8 @@ fn mint(ledger: &dyn Ledger, from: u64, count: u64) {
 /// Grants 1 to 1,200, about 750 KiB, with runs over most of it.
 fn grown() -> (Home, FileLedger) {
     let home = Home::new();
-    let ledger = home.minted(0);
+    home.minted(0);
+    let ledger = home.quick();
     mint(&ledger, 1, 1_200);
     assert!(home.runs().len() >= 2, "{:?}", home.runs());
     (home, ledger)
@@ -67,7 +68,8 @@ fn grows_and_finds() {
 #[test]
 fn merging_leaves_few_runs_and_finds_the_same() {
     let home = Home::new();
-    let ledger = home.minted(0);
+    home.minted(0);
+    let ledger = home.quick();
     mint(&ledger, 1, 6_000);
     std::fs::write(home.index().join(".left.tmp"), b"over").unwrap();
     let other = home.ledger();
@@ -204,13 +206,14 @@ proptest! {
     #[test]
     fn lookups_agree_with_a_scan(steps in proptest::collection::vec((1_u64..40, 0_u8..20), 20..60)) {
         let home = Home::new();
-        let mut ledger = home.minted(0);
+        home.minted(0);
+        let mut ledger = home.quick();
         let mut fresh = 1_000_000;
         for (grant, what) in steps {
             let seen = ledger.rows(&sample::grant_subject(grant)).unwrap().last().map_or(0, |r| r.seq);
             match what {
                 0 => ledger.merge(),
-                1 => ledger = home.ledger(),
+                1 => ledger = home.quick(),
                 2 => {
                     let runs = home.runs();
                     if let Some(run) = runs.get(usize::try_from(grant).unwrap() % runs.len().max(1)) {
@@ -228,6 +231,5 @@ proptest! {
         }
         agrees(&ledger, 1..40);
         agrees(&home.ledger(), 1..40);
-        contract::check_chain(&ledger);
     }
 }

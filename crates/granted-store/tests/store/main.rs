@@ -14,3 +14,4 @@ mod fault;
 mod home;
 mod index;
 mod path;
+mod process;
