@@ -74,7 +74,7 @@ fn merging_leaves_few_runs_and_finds_the_same() {
     std::fs::write(home.index().join(".left.tmp"), b"over").unwrap();
     let other = home.ledger();
     agrees(&other, (1..6_100).step_by(601));
-    ledger.merge();
+    ledger.tidy();
     assert!(home.runs().len() <= 5, "{:?}", home.runs());
     assert!(home.runs().iter().all(|run| run.extension().unwrap() == "run"));
     for opened in [&ledger, &other, &home.ledger()] {
@@ -212,7 +212,7 @@ proptest! {
         for (grant, what) in steps {
             let seen = ledger.rows(&sample::grant_subject(grant)).unwrap().last().map_or(0, |r| r.seq);
             match what {
-                0 => ledger.merge(),
+                0 => ledger.tidy(),
                 1 => ledger = home.quick(),
                 2 => {
                     let runs = home.runs();
