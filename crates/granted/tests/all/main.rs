@@ -9,4 +9,5 @@
 )]
 
 mod home;
+mod readme;
 mod tour;
