@@ -10,4 +10,5 @@
 
 mod home;
 mod readme;
+mod threats;
 mod tour;
