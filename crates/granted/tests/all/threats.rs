@@ -205,14 +205,18 @@ fn a_bound_file_that_changed_stops_its_grant() {
 fn a_row_put_in_by_hand_stops_everything_until_a_person_looks() {
     let home = Home::new();
     home.mint("1", "");
+    home.mint("other", "");
     let good = std::fs::read_to_string(home.ledger()).unwrap();
-    let last = good.lines().last().unwrap().replace("\"seq\":2", "\"seq\":3");
+    let last = good.lines().last().unwrap().replace("\"seq\":3", "\"seq\":4");
     std::fs::write(home.ledger(), format!("{good}{last}\n")).unwrap();
     assert_eq!(attempt(&home, "1"), "ledger_unwritable");
-    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 3"));
+    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 4"));
     home.say("mint --type report --id 2 --by me --for 1h").exits(1);
     assert!(!has_run(&home));
     home.say("ledger accept --by me --reason forged").ok();
+    // The grant that the forged row names is closed, the other is as it was.
+    assert_eq!(attempt(&home, "other"), "consumed");
+    assert!(!has_run(&home));
     assert_eq!(attempt(&home, "1"), "confirmed");
     home.verify();
 }
