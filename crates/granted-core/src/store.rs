@@ -97,6 +97,9 @@ pub struct Moved<'a> {
     pub head: Option<Head>,
     /// The seq of the last row that stays and moves a subject (0: none): what a draft's refs need.
     pub last: &'a dyn Fn(&Subject) -> Result<u64, ReadError>,
+    /// Whether a row moved a subject that a rolled back ledger holds no more, as far as anything
+    /// still tells.
+    pub lost: &'a dyn Fn(&Subject) -> bool,
 }
 
 /// The rows of an append that is durable.

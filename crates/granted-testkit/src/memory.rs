@@ -90,7 +90,9 @@ impl Ledger for MemoryLedger {
     ) -> Result<Appended, AppendError> {
         let head = self.head().unwrap();
         let last = |subject: &Subject| Ok(last(&self.lines(), subject));
-        let moved = Moved { torn: None, bytes: &[], rollback: None, head, last: &last };
+        let lost = |_: &Subject| false;
+        let moved =
+            Moved { torn: None, bytes: &[], rollback: None, head, last: &last, lost: &lost };
         let drafts = drafts(&moved).map_err(|e| NotWritten::Unwritable(e.to_string()))?;
         self.append(&drafts)
     }

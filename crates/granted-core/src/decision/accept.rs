@@ -18,10 +18,12 @@ const ID_LENGTH: usize = 26;
 
 /// The rows that accept what was moved aside; none if there is nothing to accept.
 ///
-/// Every grant whose id still stands in the moved bytes as one that a row moves is closed: a claim or
-/// a revocation of it may have been there, and accepting never revives a grant.
+/// Accepting never revives a grant. So every grant is closed whose id still stands in the moved bytes
+/// as one that a row moves, since a claim or a revocation of it may have been there; and of `open`,
+/// the grants that may still be used, those of which rows are known to be lost.
 pub fn accept(
     moved: &Moved<'_>,
+    open: &[Id],
     by: Note,
     reason: Note,
     now: Stamp,
@@ -40,7 +42,9 @@ pub fn accept(
     if what.is_empty() {
         return Ok(Vec::new());
     }
-    let closed: Vec<Id> = moved_in(moved.bytes).into_iter().collect();
+    let mut closed = moved_in(moved.bytes);
+    closed.extend(open.iter().filter(|grant| (moved.lost)(&Subject::grant(**grant))));
+    let closed: Vec<Id> = closed.into_iter().collect();
     let first: &[Id] = &[];
     let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };
     let mut drafts = Vec::new();

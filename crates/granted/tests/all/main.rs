@@ -8,6 +8,7 @@
     missing_docs
 )]
 
+mod accept;
 mod home;
 mod readme;
 mod threats;
