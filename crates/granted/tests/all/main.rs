@@ -8,5 +8,15 @@
     missing_docs
 )]
 
+mod clock;
+mod config;
+mod disk;
+mod document;
 mod home;
+mod index;
+mod input;
+mod ledger_file;
+mod names;
+mod session;
+mod streams;
 mod tour;
