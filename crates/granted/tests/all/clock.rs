@@ -108,6 +108,21 @@ fn a_clock_that_was_far_ahead_once_stops_widening_until_it_is_accepted() {
 }
 
 #[test]
+fn a_window_that_the_ledger_has_passed_is_closed_though_the_clock_is_a_little_behind() {
+    let home = Home::new();
+    home.mint("x", "");
+    let minted = &home.rows_of("decision.minted")[0]["body"]["grant"];
+    let end = Stamp::parse(minted["not_after"].as_str().unwrap()).unwrap();
+    let clock = Arc::new(FixedClock::new(end.plus(Duration::from_secs(2))));
+    let book = book(&home, clock.clone());
+    assert_eq!(act(&book, "none", || ()).reason.as_str(), "none");
+    clock.set(end.minus(Duration::from_secs(1)));
+    let report = act(&book, "x", || panic!("a claim would be written after the end"));
+    assert_eq!(report.reason.as_str(), "expired", "{report}");
+    home.verify();
+}
+
+#[test]
 fn an_act_that_outlasts_its_grant_is_discharged() {
     let home = Home::new();
     home.mint("x", "");
@@ -176,9 +191,9 @@ fn an_expiry_is_told_once() {
     assert_eq!(home.discharge("spent", "true", &[])["outcome"], "discharged");
     home.say("revoke --type report --id revoked").ok();
     std::fs::remove_file(home.document("deleted")).unwrap();
-    home.say("mint --type report --id short --by me --for 1s").ok();
     home.say("mint --type report --id gone --by me --for 1s").ok();
     std::fs::remove_file(home.document("gone")).unwrap();
+    home.say("mint --type report --id short --by me --for 1s").ok();
     let live = ["status", "--type", "report", "--id", "short"];
     while home.run(live).code != 5 {}
 
@@ -191,7 +206,7 @@ fn an_expiry_is_told_once() {
     let ticked = home.say("tick --json").ok().json();
     let names: Vec<_> =
         ticked["expired"].as_array().unwrap().iter().map(|e| &e["object"]["id"]).collect();
-    assert_eq!(names, ["short", "gone"]);
+    assert_eq!(names, ["gone", "short"]);
     for _ in 0..3 {
         assert_eq!(home.say("tick").ok().stdout, "");
     }
