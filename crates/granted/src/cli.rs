@@ -24,6 +24,7 @@ mod status;
 mod tick;
 
 use failure::Failure;
+use granted_core::text::Shown;
 use out::Out;
 
 /// Decide once: grants that agents discharge, and a ledger that confirms it.
@@ -81,6 +82,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let ended = match parsed {
         Ok(cli) => verb(cli.verb, &out),
         Err(e) if e.use_stderr() && json => Err(Failure::usage(first_line(&e))),
+        Err(e) if e.use_stderr() => {
+            // It repeats the arguments, which may hold anything.
+            e.to_string().trim_end().lines().for_each(|line| out.remark(Shown(line)));
+            return 2;
+        }
         Err(e) => {
             // A closed stream is no news to anybody.
             let _ = e.print();

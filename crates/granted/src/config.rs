@@ -58,11 +58,11 @@ pub struct ExecutorEntry {
 
 /// The config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
+#[error("{cause}")]
 pub struct ConfigError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong, with the line.
+    /// What is wrong, with the path, and with the line of a bad text.
     pub cause: String,
 }
 
@@ -76,8 +76,9 @@ impl Config {
         let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(error)? else {
             return Ok(Config::default());
         };
-        let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text".into()))?;
-        Config::parse(&text).map_err(error)
+        let in_it = |e: String| error(format!("`{}`: {e}", path.display()));
+        let text = String::from_utf8(bytes).map_err(|_| in_it("it is not UTF-8 text".into()))?;
+        Config::parse(&text).map_err(in_it)
     }
 
     /// Reads the config's text; the error names the line.

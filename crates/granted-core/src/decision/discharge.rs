@@ -108,6 +108,22 @@ pub struct Facts {
     pub by: By,
 }
 
+impl Facts {
+    /// The time that a claim made now would have.
+    fn instant(&self) -> Stamp {
+        instant(self.now, self.head)
+    }
+}
+
+/// The time of a row that is written now: windows are judged by it, since the row's time is never
+/// before that of the row before. Of a clock that is too far behind, its own.
+pub fn instant(now: Stamp, head: Option<Head>) -> Stamp {
+    match head.filter(|_| clock_behind(now, head).is_none()) {
+        Some(head) => now.max(head.at),
+        None => now,
+    }
+}
+
 /// What is to be done about an attempt.
 #[derive(Debug)]
 pub enum Decision {
@@ -180,13 +196,13 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
 /// deadline, else the object's current one.
 fn choose<'a>(request: &Request, facts: &'a Facts) -> Option<&'a Candidate> {
     let fits = |c: &&Candidate| {
-        c.status(facts.now) == Status::Live
+        c.status(facts.instant()) == Status::Live
             && misfits(request, &c.state.grant, &facts.executor).is_empty()
     };
     let fitting = facts.candidates.iter().filter(fits);
     fitting
         .min_by_key(|c| (c.state.grant.not_after, c.state.minted))
-        .or_else(|| current(&facts.candidates, facts.now))
+        .or_else(|| current(&facts.candidates, facts.instant()))
 }
 
 /// The earlier claim that a key names.
@@ -231,7 +247,7 @@ pub fn clock_behind(now: Stamp, head: Option<Head>) -> Option<String> {
 fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
     let state = &candidate.state;
     let running = state.running();
-    let status = candidate.status(facts.now);
+    let status = candidate.status(facts.instant());
     if let Some(claim) = running.filter(|_| matches!(status, Status::Consumed | Status::Live)) {
         let since = claim.intent.at;
         reasons.push((

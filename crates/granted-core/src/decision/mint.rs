@@ -1,6 +1,6 @@
 //! Minting: the person's act. Nothing on the agent's side leads here.
 
-use super::discharge::clock_behind;
+use super::discharge::{clock_behind, instant};
 use super::event::Minted;
 use super::fold::GrantState;
 use super::grant::STAYS_HUMAN;
@@ -109,7 +109,7 @@ pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize,
 
 /// Decides whether to mint; the grant and its row.
 pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
-    window(terms.not_before, terms.not_after, facts.now)?;
+    window(terms.not_before, terms.not_after, instant(facts.now, facts.head))?;
     if let Some(behind) = clock_behind(facts.now, facts.head) {
         return Err(Refusal::ClockBehind(behind));
     }

@@ -54,7 +54,6 @@ pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Repor
 /// What one attempt brings: made once, whatever is decided how often.
 struct Fresh {
     id: Id,
-    act: Box<str>,
     token: String,
     waited: u32,
 }
@@ -63,7 +62,6 @@ impl Fresh {
     fn new(book: &Book) -> Result<Fresh, String> {
         Ok(Fresh {
             id: book.new_id().map_err(|e| e.to_string())?,
-            act: book.acts.begin().map_err(|e| e.to_string())?,
             token: entropy::token().map_err(|e| e.to_string())?,
             waited: 0,
         })
@@ -88,6 +86,8 @@ fn facts(
     let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(now);
     let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
     let drift = states.iter().filter(usable).filter_map(drifted).collect();
+    // Only now: beside a ledger that cannot be read nothing is made.
+    let act = book.acts.begin().map_err(|e| ReadError::Unreadable(e.to_string()))?;
     Ok(Facts {
         now,
         head: book.ledger.head()?,
@@ -96,7 +96,7 @@ fn facts(
         drift,
         executor: executor.clone(),
         discharge: attempt.id,
-        act: attempt.act.clone(),
+        act,
         token_sha256: Digest::of(attempt.token.as_bytes()),
         by: book.by(request.agent.as_ref()),
     })

@@ -59,6 +59,39 @@ impl Home {
         self.command(args).output().unwrap().into()
     }
 
+    /// A shell script in this home, in which `$G` is the program.
+    pub fn script(&self, text: &str) -> Command {
+        let mut command = self.other("/bin/sh");
+        command.args(["-c", text]).env("G", env!("CARGO_BIN_EXE_granted"));
+        command
+    }
+
+    /// Another program with the same environment, in the same folder.
+    pub fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.dir()).env_clear().stdin(Stdio::null());
+        let own = self.command([""; 0]);
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+
+    /// Mints a grant of `report/FROM` to `report/TO`, in one append.
+    pub fn mint_sheet(&self, ids: std::ops::Range<usize>) {
+        let line = |id| format!("{{\"object\":{{\"type\":\"report\",\"id\":\"{id}\"}}}}\n");
+        self.write("sheet.jsonl", ids.map(line).collect::<String>());
+        self.say("mint --sheet sheet.jsonl --by me --for 1h").ok();
+    }
+
+    /// The ledger's bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        std::fs::read(self.ledger()).unwrap()
+    }
+
+    /// How many lines this file has: an executor's side effects. None if it is not there.
+    pub fn count(&self, name: &str) -> usize {
+        std::fs::read_to_string(self.dir().join(name)).map_or(0, |text| text.lines().count())
+    }
+
     /// Runs the words of a line, which may not need quotes.
     pub fn say(&self, line: &str) -> Run {
         self.run(line.split_whitespace())

@@ -9,7 +9,17 @@
 )]
 
 mod accept;
+mod clock;
+mod config;
+mod disk;
+mod document;
 mod home;
+mod index;
+mod input;
+mod ledger_file;
+mod names;
 mod readme;
+mod session;
+mod streams;
 mod threats;
 mod tour;
