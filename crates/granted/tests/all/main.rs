@@ -8,5 +8,11 @@
     missing_docs
 )]
 
+mod crowd;
+mod cuts;
 mod home;
+mod kills;
+mod mortal;
+mod races;
+mod storm;
 mod tour;
