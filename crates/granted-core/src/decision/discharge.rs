@@ -108,6 +108,13 @@ pub struct Facts {
     pub by: By,
 }
 
+impl Facts {
+    /// The time that a row written now bears, to which a window is held.
+    fn row_time(&self) -> Stamp {
+        row_time(self.now, self.head)
+    }
+}
+
 /// What is to be done about an attempt.
 #[derive(Debug)]
 pub enum Decision {
@@ -180,13 +187,13 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
 /// deadline, else the object's current one.
 fn choose<'a>(request: &Request, facts: &'a Facts) -> Option<&'a Candidate> {
     let fits = |c: &&Candidate| {
-        c.status(facts.now) == Status::Live
+        c.status(facts.row_time()) == Status::Live
             && misfits(request, &c.state.grant, &facts.executor).is_empty()
     };
     let fitting = facts.candidates.iter().filter(fits);
     fitting
         .min_by_key(|c| (c.state.grant.not_after, c.state.minted))
-        .or_else(|| current(&facts.candidates, facts.now))
+        .or_else(|| current(&facts.candidates, facts.row_time()))
 }
 
 /// The earlier claim that a key names.
@@ -221,6 +228,11 @@ fn clock(facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
     }
 }
 
+/// The time that a row written now bears: never earlier than that of the row before.
+pub(super) fn row_time(now: Stamp, head: Option<Head>) -> Stamp {
+    head.map_or(now, |head| now.max(head.at))
+}
+
 /// Says how the clock is behind the ledger, if it is by more than [`CLOCK_SLACK`].
 pub fn clock_behind(now: Stamp, head: Option<Head>) -> Option<String> {
     let head = head.filter(|head| now.plus(CLOCK_SLACK) < head.at)?;
@@ -231,7 +243,7 @@ pub fn clock_behind(now: Stamp, head: Option<Head>) -> Option<String> {
 fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
     let state = &candidate.state;
     let running = state.running();
-    let status = candidate.status(facts.now);
+    let status = candidate.status(facts.row_time());
     if let Some(claim) = running.filter(|_| matches!(status, Status::Consumed | Status::Live)) {
         let since = claim.intent.at;
         reasons.push((

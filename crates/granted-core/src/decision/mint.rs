@@ -1,6 +1,6 @@
 //! Minting: the person's act. Nothing on the agent's side leads here.
 
-use super::discharge::clock_behind;
+use super::discharge::{clock_behind, row_time};
 use super::event::Minted;
 use super::fold::GrantState;
 use super::grant::STAYS_HUMAN;
@@ -109,10 +109,10 @@ pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize,
 
 /// Decides whether to mint; the grant and its row.
 pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
-    window(terms.not_before, terms.not_after, facts.now)?;
     if let Some(behind) = clock_behind(facts.now, facts.head) {
         return Err(Refusal::ClockBehind(behind));
     }
+    window(terms.not_before, terms.not_after, row_time(facts.now, facts.head))?;
     let usable = |state: &&GrantState| {
         !state.is_spent() && state.revoked.is_none() && !state.is_expired(facts.now)
     };
