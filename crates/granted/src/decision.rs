@@ -10,3 +10,8 @@ pub mod revoke;
 pub(crate) mod settle;
 pub mod status;
 pub mod tick;
+
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod stage;
