@@ -14,4 +14,8 @@ pub mod tick;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod stage;
