@@ -1,6 +1,7 @@
 //! A book, opened: everything that a verb needs to gather facts, append and act.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use granted_core::id::Id;
 use granted_core::ledger::event::Opened;
@@ -24,6 +25,7 @@ pub struct Book {
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
     by: By,
+    given_up: Mutex<HashSet<Id>>,
 }
 
 impl Book {
@@ -45,7 +47,8 @@ impl Book {
     ) -> Result<Book, ConfigError> {
         let config = Config::load(&home.config())?;
         let acts = Acts::beside(home.ledger());
-        Ok(Book { home, config, ledger, documents, acts, clock, by: by(door) })
+        let (by, given_up) = (by(door), Mutex::default());
+        Ok(Book { home, config, ledger, documents, acts, clock, by, given_up })
     }
 
     /// The clock's reading.
@@ -66,6 +69,23 @@ impl Book {
     /// Who writes, for an attempt of this agent.
     pub(crate) fn by(&self, agent: Option<&Name>) -> By {
         By { agent: agent.cloned(), ..self.by.clone() }
+    }
+
+    /// Remembers that nothing of this attempt runs any more, although a claim of it may stand in
+    /// the ledger without an outcome: whoever comes next, here or elsewhere, is to find it
+    /// interrupted.
+    pub(crate) fn give_up(&self, attempt: Id) {
+        self.acts.keep();
+        self.given_up().insert(attempt);
+    }
+
+    /// Whether this process gave that attempt up.
+    pub(crate) fn gave_up(&self, attempt: Id) -> bool {
+        self.given_up().contains(&attempt)
+    }
+
+    fn given_up(&self) -> MutexGuard<'_, HashSet<Id>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new id.

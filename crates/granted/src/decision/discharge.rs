@@ -122,9 +122,9 @@ fn act(
     match written {
         Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
         Err(e) => {
-            // It may have happened, and no row says so: the act's lock stays, so that the next
-            // command settles it as interrupted.
-            book.acts.keep();
+            // It may have happened, and no row says so: the next command settles it as
+            // interrupted.
+            book.give_up(acted.discharge());
             let detail = format!("the act ended, but its result could not be recorded: {e}");
             told(request, &acted, Reason::NoResultRow, detail)
         }
@@ -235,6 +235,10 @@ fn unclaimed(
     error: &AppendError,
 ) -> Report {
     let reason = reason_of(error);
+    if let AppendError::Unknown(_) = error {
+        // If the row is there after all, the grant is spent and the attempt was interrupted.
+        book.give_up(attempt.id);
+    }
     if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
         // Rows that use no authority are still written.
         let by = book.by(request.agent.as_ref());

@@ -54,7 +54,10 @@ pub(crate) fn pending<'a>(
     let mut pending = Vec::new();
     for claim in states.into_iter().filter_map(GrantState::running) {
         // The lock is looked at before the rows: an act that ends in between has its outcome there.
-        let act = act_state(book, &claim.intent.body.act);
+        let act = match book.gave_up(claim.discharge) {
+            true => ActState::Free,
+            false => act_state(book, &claim.intent.body.act),
+        };
         let attempt = attempt(book, claim.discharge)?;
         if attempt.as_ref().is_none_or(|attempt| attempt.outcome.is_none()) {
             let last = attempt.map_or(claim.intent.seq, |attempt| attempt.last);

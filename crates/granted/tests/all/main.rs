@@ -5,21 +5,28 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     missing_docs
 )]
 
 mod accept;
 mod clock;
 mod config;
+mod crowd;
+mod cuts;
 mod disk;
 mod document;
 mod home;
 mod index;
 mod input;
+mod kills;
 mod ledger_file;
+mod mortal;
 mod names;
+mod races;
 mod readme;
 mod session;
+mod storm;
 mod streams;
 mod threats;
 mod tour;
