@@ -284,7 +284,7 @@ fn compare(real: &Real, model: &Model) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 4_096, ..ProptestConfig::with_cases(192) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 4_096, ..ProptestConfig::with_cases(128) })]
 
     #[test]
     fn agrees_with_the_model(steps in steps()) {

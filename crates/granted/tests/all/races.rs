@@ -169,7 +169,7 @@ fn threads_race_one_grant() {
 
 #[test]
 fn threads_race_200_grants() {
-    threads_race(200, 8);
+    threads_race(200, 4);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn recorded(home: &Home) -> HashMap<String, String> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "shown where the test fails")]
 fn random_kills_lose_nothing_and_double_nothing() {
     let home = Home::new();
     std::fs::create_dir(home.dir().join("effects")).unwrap();
