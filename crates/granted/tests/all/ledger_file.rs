@@ -154,7 +154,7 @@ fn a_foreign_line_at_the_end_stops_deciding_until_it_is_accepted() {
         };
         let mut file = fs::OpenOptions::new().append(true).open(home.ledger()).unwrap();
         file.write_all(&bytes).unwrap();
-        assert_eq!(home.status("x"), "live", "{bytes:?}");
+        assert_eq!(home.status("x"), "live", "{number}");
         assert_damaged_at(&home, 3);
         // The last of them is a row that moves the grant, and whatever it was before the damage,
         // accepting revives nothing.
