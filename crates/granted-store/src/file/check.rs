@@ -7,7 +7,7 @@ use granted_core::digest::Digest;
 use granted_core::ledger::Head;
 use granted_core::ledger::row::Link;
 
-use super::lines::{Lines, find_byte};
+use super::lines::{Lines, find_byte, read_some};
 
 /// The end of a good append: everything before it is rows in a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,13 +63,34 @@ pub(crate) fn check(
     let rest = match bad {
         _ if good.length >= size => Rest::Nothing,
         None => Rest::Torn,
-        // A hole: of an append that was not synced, the pages land in any order.
-        Some(_) if find_byte(file, 0, good.length, size)?.is_some() => Rest::Torn,
+        Some(_) if has_hole(file, good.length, size)? => Rest::Torn,
         Some((offset, cause)) => {
             Rest::Damage { line: head.map_or(1, |head| head.seq + 1), offset, cause }
         }
     };
     Ok((good, rest))
+}
+
+/// The least that a disk writes at once.
+const SECTOR: u64 = 512;
+
+/// Whether a crash explains that bytes are missing: of an append that was not synced, sectors land in
+/// any order, and those that did not are all NUL. A NUL byte beside others in one sector was written.
+fn has_hole(file: &File, from: u64, size: u64) -> io::Result<bool> {
+    let mut hole = false;
+    let mut start = from;
+    while let Some(at) = find_byte(file, 0, start, size)? {
+        let begin = (at - at % SECTOR).max(from);
+        let end = (at - at % SECTOR + SECTOR).min(size);
+        let mut sector = vec![0; usize::try_from(end - begin).unwrap_or_default()];
+        let count = read_some(file, &mut sector, begin)?;
+        if sector.iter().take(count).any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        hole = true;
+        start = end;
+    }
+    Ok(hole)
 }
 
 /// Whether a line is the next one of the chain and of its append.
