@@ -54,17 +54,23 @@ impl Acts {
                 return Ok(name.clone());
             }
         }
-        let name: Box<str> = entropy::name()?.into();
         open::make_folder(&self.folder).map_err(io::Error::other)?;
-        let file = open::create(&self.path(&name)).map_err(io::Error::other)?;
-        // Nobody else knows the name yet. The lock is needed only while this process and this
-        // boot last, so nothing is synced.
-        if let Err(e) = file.lock() {
-            let _ = std::fs::remove_file(self.path(&name));
-            return Err(e);
+        loop {
+            let name: Box<str> = entropy::name()?.into();
+            let path = self.path(&name);
+            let file = open::create(&path).map_err(io::Error::other)?;
+            // No row names it yet. The lock is needed only while this process and this boot last,
+            // so nothing is synced.
+            if let Err(e) = file.lock() {
+                let _ = std::fs::remove_file(path);
+                return Err(e);
+            }
+            // A sweep may have taken the file away before it was locked.
+            if Identity::at(&path)? == Some(Identity::of(&file)?.0) {
+                own.held = Some((name.clone(), file));
+                return Ok(name);
+            }
         }
-        own.held = Some((name.clone(), file));
-        Ok(name)
     }
 
     /// What the lock file with this name says.
@@ -99,9 +105,13 @@ impl Acts {
             let file = entry.file_name();
             let name = file.to_str().and_then(|file| file.strip_suffix(".lock"));
             let Some(name) = name.filter(|name| is_name(name) && !needed(name)) else { continue };
-            if matches!(self.state(name), Ok(ActState::Free)) {
-                // It was free a moment ago and no process ever locks a file that it did not make.
-                let _ = std::fs::remove_file(self.path(name));
+            let path = self.path(name);
+            // Under its lock, so that a process which has just made the file finds it gone.
+            if let Ok(file) = open::read(&path)
+                && file.try_lock().is_ok()
+            {
+                let _ = std::fs::remove_file(path);
+                let _ = file.unlock();
             }
         }
     }

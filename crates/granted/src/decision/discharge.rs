@@ -168,7 +168,10 @@ fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appe
     let held = appended.map_or(Ok(true), |appended| book.ledger.holds(appended));
     match (held, folded(book, acted)) {
         (Ok(true), Ok((attempt, grant))) => {
-            refresh(book, &grant, Some(&attempt));
+            // One that was edited during the act stays as the person left it.
+            if gather::document_standing(book, &grant.grant) == Standing::Agrees {
+                refresh(book, &grant, Some(&attempt));
+            }
             match Report::of(&attempt, false) {
                 Some(report) => report,
                 None => mismatch("the outcome row is gone".into()),
@@ -180,7 +183,7 @@ fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appe
 }
 
 /// Writes a spent grant's document so that it says so; best effort, the fold does not need it.
-pub(crate) fn refresh(book: &Book, grant: &GrantState, spending: Option<&Attempt>) {
+fn refresh(book: &Book, grant: &GrantState, spending: Option<&Attempt>) {
     if grant.is_spent() && grant.running().is_none() {
         let name = DocumentName::new(&grant.grant.object, grant.grant.id);
         let text = render(&as_folded(grant, spending));
