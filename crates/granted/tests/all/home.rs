@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The program under test.
+pub const GRANTED: &str = env!("CARGO_BIN_EXE_granted");
+
 /// An empty home that goes away with the value.
 pub struct Home {
     dir: TempDir,
@@ -48,7 +51,7 @@ impl Home {
 
     /// The program with a bare environment and this home.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_granted"));
+        let mut command = Command::new(GRANTED);
         command.args(args).current_dir(self.dir()).env_clear();
         command.env("HOME", self.dir()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.stdin(Stdio::null());
@@ -57,6 +60,14 @@ impl Home {
 
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         self.command(args).output().unwrap().into()
+    }
+
+    /// Writes an executable script.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        path
     }
 
     /// Runs the words of a line, which may not need quotes.

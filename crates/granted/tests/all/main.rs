@@ -8,5 +8,6 @@
     missing_docs
 )]
 
+mod executors;
 mod home;
 mod tour;
