@@ -58,6 +58,22 @@ impl Home {
         command
     }
 
+    /// A shell line in the same environment, with the program on its path and the last grant and
+    /// attempt of the ledger as `$GRANT` and `$DISCHARGE`.
+    pub fn shell(&self, line: &str) -> Command {
+        let ledger = std::fs::read_to_string(self.ledger()).unwrap_or_default();
+        let last = |kind: &str| {
+            let (_, id) = ledger.rsplit_once(kind).unwrap_or_default();
+            id.split('"').next().unwrap().to_owned()
+        };
+        let bin = Path::new(GRANTED).parent().unwrap().display();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line]).current_dir(self.dir()).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.dir()).env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+        command.env("GRANT", last("\"grant:")).env("DISCHARGE", last("\"discharge:"));
+        command
+    }
+
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         self.command(args).output().unwrap().into()
     }

@@ -8,6 +8,8 @@
     missing_docs
 )]
 
+mod cases;
+mod docs;
 mod executors;
 mod home;
 mod tour;
