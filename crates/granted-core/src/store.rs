@@ -1,6 +1,6 @@
 //! Where rows and documents are kept: two small traits, and what every store of them promises.
 
-use crate::decision::document::DocumentName;
+use crate::decision::document::{Document, DocumentName};
 use crate::ledger::event::Torn;
 use crate::ledger::{Draft, Head, Line, Row, Subject};
 
@@ -203,15 +203,4 @@ pub trait Documents: Send + Sync {
 
     /// Where a document lies, for people and executors.
     fn path(&self, name: &DocumentName) -> String;
-}
-
-/// What lies where a document should.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Document {
-    /// Nothing.
-    Missing,
-    /// Something that is not read: a link, a FIFO, a directory, too large. Says what.
-    Unreadable(String),
-    /// A regular file of at most 64 KiB.
-    Bytes(Vec<u8>),
 }

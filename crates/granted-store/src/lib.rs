@@ -20,7 +20,7 @@ mod index;
 pub mod open;
 mod wait;
 
-pub use acts::{ActState, Acts};
+pub use acts::Acts;
 pub use documents::FileDocuments;
 pub use file::FileLedger;
 pub use file::disk::{Disk, RealDisk};

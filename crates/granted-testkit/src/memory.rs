@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use granted_core::decision::document::DocumentName;
+use granted_core::decision::document::{Document, DocumentName};
 use granted_core::ledger::{Draft, Head, Line, Row, SealError, Subject, seal};
 use granted_core::store::{
-    AppendError, Appended, Condition, Document, Documents, Ledger, Moved, NotWritten, RawLine,
-    ReadError, Unfinished,
+    AppendError, Appended, Condition, Documents, Ledger, Moved, NotWritten, RawLine, ReadError,
+    Unfinished,
 };
 use granted_core::time::Clock;
 
