@@ -57,7 +57,8 @@ fn a_daemon_is_not_waited_for() {
     let home = Home::new();
     home.mint("a", "");
     let command = "setsid sleep 600 >/dev/null 2>&1 & echo $! > pid";
-    ends(exec(&home, "a", command), "discharged", "confirmed");
+    let report = ends(exec(&home, "a", command), "discharged", "confirmed");
+    assert_eq!(report["detail"], "result row line 4");
     end_left_behind(&home.dir().join("pid"));
 }
 
