@@ -13,7 +13,7 @@ use crate::home::Home;
 fn a_timeout_that_is_obeyed() {
     let home = Home::new();
     home.mint("a", "");
-    let command = "trap 'echo heard; exit 0' TERM; echo $$ > pid; sleep 600 & wait";
+    let command = "trap 'echo heard; exit 0' TERM; echo $$ > pid; sleep 120 & wait";
     let report =
         ends(attempt(&home, "a", &["--exec", command, "--timeout", "1s"]), "uncertain", "timeout");
     assert!(report["detail"].as_str().unwrap().contains("stopped"), "{report}");
@@ -28,7 +28,7 @@ fn a_timeout_that_is_obeyed() {
 fn a_timeout_that_is_ignored() {
     let home = Home::new();
     home.mint("a", "");
-    let command = "trap '' TERM; sleep 600 & echo $$ $! > pids; while :; do wait; done";
+    let command = "trap '' TERM; sleep 120 & echo $$ $! > pids; while :; do wait; done";
     let report =
         ends(attempt(&home, "a", &["--exec", command, "--timeout", "1s"]), "uncertain", "timeout");
     assert!(report["detail"].as_str().unwrap().contains("killed 5s later"), "{report}");
@@ -40,7 +40,7 @@ fn a_timeout_that_is_ignored() {
 /// A grandchild that holds the pipes does not hold the act: it is counted, and left alone.
 #[test]
 fn a_grandchild_that_holds_the_pipes_is_left_behind() {
-    for (start, id) in [("sleep 600 &", "a"), ("setsid sleep 600 &", "b")] {
+    for (start, id) in [("sleep 120 &", "a"), ("setsid sleep 120 &", "b")] {
         let home = Home::new();
         home.mint(id, "");
         let report =
@@ -56,7 +56,7 @@ fn a_grandchild_that_holds_the_pipes_is_left_behind() {
 fn a_daemon_is_not_waited_for() {
     let home = Home::new();
     home.mint("a", "");
-    let command = "setsid sleep 600 >/dev/null 2>&1 & echo $! > pid";
+    let command = "setsid sleep 120 >/dev/null 2>&1 & echo $! > pid";
     let report = ends(exec(&home, "a", command), "discharged", "confirmed");
     assert_eq!(report["detail"], "result row line 4");
     end_left_behind(&home.dir().join("pid"));
@@ -67,7 +67,7 @@ fn a_daemon_is_not_waited_for() {
 fn a_timeout_ends_the_group() {
     let home = Home::new();
     home.mint("a", "");
-    let command = "sleep 600 & echo $! > ours; setsid sleep 600 & echo $! > theirs; wait";
+    let command = "sleep 120 & echo $! > ours; setsid sleep 120 & echo $! > theirs; wait";
     let report =
         ends(attempt(&home, "a", &["--exec", command, "--timeout", "1s"]), "uncertain", "timeout");
     assert!(report["detail"].as_str().unwrap().ends_with("it left 1 process behind"), "{report}");
@@ -82,7 +82,7 @@ fn a_signal_to_us_stops_the_act_and_is_recorded() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let home = Home::new();
         home.mint("a", "");
-        let command = "sleep 600 & echo $! && wait";
+        let command = "sleep 120 & echo $! && wait";
         let args = ["discharge", "--type", "report", "--id", "a", "--exec", command];
         let mut child =
             home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
