@@ -66,8 +66,8 @@ enum Command {
     Verify,
     /// Accept a damaged tail, a ledger that was rolled back, or a clock that had been far ahead.
     ///
-    /// Everything after the last good row is moved aside, never deleted, and a row says so. Grants
-    /// that were claimed or revoked in what is moved stay closed.
+    /// Everything after the last good row is moved aside, never deleted, and a row says so. The
+    /// grants that it still names are closed.
     #[command(after_help = ACCEPT_HELP)]
     Accept {
         /// Whose hand accepts.

@@ -53,7 +53,7 @@ fn it_is_not_asked_after_a_failure() {
 /// It shares the deadline of the act, and is stopped with it.
 #[test]
 fn it_has_what_is_left_of_the_time() {
-    let home = home_with(":", "exec sleep 120", "2s");
+    let home = home_with(":", "exec sleep 120", "5s");
     ends(attempt(&home, "a", &["--executor", "e"]), "uncertain", "not_confirmed");
     home.verify();
 }

@@ -86,7 +86,7 @@ fn a_result_does_not_make_up_for_a_timeout() {
     let home = Home::new();
     home.mint("a", "");
     let command = format!("{GRANTED} result --ok && exec sleep 120");
-    let run = attempt(&home, "a", &["--exec", &command, "--timeout", "2s"]);
+    let run = attempt(&home, "a", &["--exec", &command, "--timeout", "5s"]);
     ends(run, "uncertain", "timeout");
     assert_eq!(story(&home, "a"), ["intent", "executor", "wrapper", "outcome"]);
     home.verify();
