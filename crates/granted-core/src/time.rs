@@ -91,6 +91,7 @@ const MIN_MICROS: i64 = -62_135_596_800_000_000;
 const MAX_MICROS: i64 = 253_402_128_000_000_000;
 
 impl fmt::Display for Stamp {
+    /// RFC 3339 in UTC; with a precision, as in `{:.0}`, that many fractional digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.timestamp().fmt(f)
     }
@@ -204,6 +205,9 @@ mod tests {
         ] {
             assert_eq!(Stamp::parse(text).unwrap().to_string(), shown);
         }
+        // For people, rounded down: a deadline is never shown later than it is.
+        let stamp = Stamp::parse("2026-10-01T00:00:00.999999Z").unwrap();
+        assert_eq!(format!("{stamp:.0}"), "2026-10-01T00:00:00Z");
     }
 
     #[test]

@@ -58,13 +58,11 @@ pub struct ExecutorEntry {
 
 /// The config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{cause}")]
-pub struct ConfigError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong, with the path, and with the line of a bad text.
-    pub cause: String,
-}
+#[error("{0}")]
+pub struct ConfigError(
+    /// What is wrong, with the path and, of a text that cannot be read, the line.
+    pub String,
+);
 
 /// The most bytes of a config.
 const MAX_CONFIG: u64 = 1024 * 1024;
@@ -72,13 +70,12 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 impl Config {
     /// Reads the config; a file that does not exist is an empty one.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let error = |cause: String| ConfigError { path: path.to_owned(), cause };
-        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(error)? else {
+        let error = |cause: &str| ConfigError(format!("`{}`: {cause}", path.display()));
+        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(ConfigError)? else {
             return Ok(Config::default());
         };
-        let in_it = |e: String| error(format!("`{}`: {e}", path.display()));
-        let text = String::from_utf8(bytes).map_err(|_| in_it("it is not UTF-8 text".into()))?;
-        Config::parse(&text).map_err(in_it)
+        let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text"))?;
+        Config::parse(&text).map_err(|cause| error(&cause))
     }
 
     /// Reads the config's text; the error names the line.

@@ -144,6 +144,9 @@ fn judge(returned: &Returned, own: Option<bool>, after: &After<'_>) -> (Reason, 
         }
     };
     let (reason, detail) = match (said, own) {
+        // The remark of a program that was stopped says how.
+        (Said::Timeout, _) if !remark.is_empty() => (Reason::Timeout, String::new()),
+        (Said::Stopped, _) if !remark.is_empty() => (Reason::Interrupted, String::new()),
         (Said::Timeout, _) => (Reason::Timeout, "stopped at its deadline".to_owned()),
         (Said::Stopped, _) => (Reason::Interrupted, "granted was told to stop".to_owned()),
         (Said::Uncertain(why), _) => (Reason::ExecutorUncertain, why),

@@ -240,7 +240,7 @@ fn clock(facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
 /// Says how the clock is behind the ledger, if it is by more than [`CLOCK_SLACK`].
 pub fn clock_behind(now: Stamp, head: Option<Head>) -> Option<String> {
     let head = head.filter(|head| now.plus(CLOCK_SLACK) < head.at)?;
-    Some(format!("the clock says {now}, but the ledger has reached {}", head.at))
+    Some(format!("the clock says {now:.0}, but the ledger has reached {:.0}", head.at))
 }
 
 /// Adds why the grant is not live, or not free.
@@ -252,7 +252,7 @@ fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, Str
         let since = claim.intent.at;
         reasons.push((
             Reason::ClaimLost,
-            format!("attempt {} holds the grant since {since}", claim.discharge),
+            format!("attempt {} holds the grant since {since:.0}", claim.discharge),
         ));
         return;
     }
@@ -269,15 +269,15 @@ fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, Str
         Status::Revoked => state
             .revoked
             .as_ref()
-            .map_or(String::new(), |revoked| format!("taken back at {}", revoked.at)),
+            .map_or(String::new(), |revoked| format!("taken back at {:.0}", revoked.at)),
         Status::None => "its document is gone".into(),
         Status::Unreadable => match &candidate.standing {
             Standing::Unreadable(why) => format!("its document: {why}"),
             _ => String::new(),
         },
-        Status::Expired => format!("its window closed at {}", grant.not_after),
+        Status::Expired => format!("its window closed at {:.0}", grant.not_after),
         Status::NotYet => {
-            format!("its window opens at {}", grant.not_before.unwrap_or(grant.minted_at))
+            format!("its window opens at {:.0}", grant.not_before.unwrap_or(grant.minted_at))
         }
     };
     reasons.extend(status.reason().map(|reason| (reason, detail)));

@@ -62,7 +62,7 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The window ends before it begins, or at once.
-    #[error("the window is empty: it would end at {not_after} and begin at {not_before}")]
+    #[error("the window is empty: it would end at {not_after:.0} and begin at {not_before:.0}")]
     EmptyWindow {
         /// The end asked for.
         not_after: Stamp,
@@ -70,7 +70,7 @@ pub enum Refusal {
         not_before: Stamp,
     },
     /// The window is over.
-    #[error("the window is over: it would have ended at {not_after}, and it is {now}")]
+    #[error("the window is over: it would have ended at {not_after:.0}, and it is {now:.0}")]
     WindowOver {
         /// The end asked for.
         not_after: Stamp,
@@ -78,7 +78,7 @@ pub enum Refusal {
         now: Stamp,
     },
     /// The object has a grant that may still be used.
-    #[error("{object} already has grant {grant}, which is unspent until {not_after}")]
+    #[error("{object} already has grant {grant}, which is unspent until {not_after:.0}")]
     HasGrant {
         /// The object.
         object: Object,

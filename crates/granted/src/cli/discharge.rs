@@ -23,7 +23,7 @@ use crate::decision::discharge::discharge;
 /// The executor exits with 0 to claim success, with 75 to say that it did nothing and may be asked
 /// again, with anything else if it failed. Its output passes through to stderr.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
+#[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
     object: ObjectArgs,
@@ -47,8 +47,18 @@ pub(crate) struct Args {
     key: Option<Name>,
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  granted discharge --type report --id 2026-09-30 --action send --exec ./send_report.sh
+  granted discharge --type report --id 2026-09-30 --action send --executor send_report --key run-7
+
+The executor finds in its environment GRANTED_OBJECT_TYPE, GRANTED_OBJECT_ID, GRANTED_ACTION,
+GRANTED_DISCHARGE_ID, GRANTED_GRANT_PATH, GRANTED_NOT_AFTER, GRANTED_HOME, GRANTED_STORE,
+GRANTED_LEDGER and GRANTED_RESULT_TOKEN. It may write its own result: granted result --help";
+
+/// A duration; a bare number is of seconds.
 fn timeout(text: &str) -> Result<Duration, String> {
-    let timeout = duration(text)?;
+    let timeout = duration(text).or_else(|e| duration(&format!("{text}s")).map_err(|_| e))?;
     if timeout > MAX_TIMEOUT {
         return Err("a timeout is at most 24h".into());
     }

@@ -1,5 +1,8 @@
 //! Errors that are no outcome: what, where, what to do, and the exit code.
 
+use std::io;
+use std::path::Path;
+
 use granted_core::decision::mint::Refusal;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 
@@ -41,6 +44,14 @@ impl Failure {
     /// A file or stream that the person named.
     pub(crate) fn input(message: impl ToString) -> Failure {
         Failure::new("input", message)
+    }
+
+    /// A path that could not be used, and why.
+    pub(crate) fn at(path: &Path, error: &io::Error) -> Failure {
+        let text = error.to_string();
+        // Without the number that the system has for it.
+        let cause = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Failure::input(format!("`{}`: {cause}", path.display()))
     }
 
     /// The system does not do its part.

@@ -21,10 +21,10 @@ use crate::render;
 ///
 /// With --json the lines as they lie in the ledger.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// How many.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = count)]
     tail: usize,
     /// Only rows about objects of this id.
     #[arg(long, value_name = "ID")]
@@ -42,17 +42,33 @@ pub(crate) struct Args {
     command: Option<Command>,
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  granted ledger --tail 50 --kind decision.outcome
+  granted ledger --id 2026-09-30 --since 2026-09-30T00:00:00Z
+  granted ledger verify";
+
+const VERIFY_HELP: &str = "\
+Example:
+  granted ledger verify && echo whole";
+
+const ACCEPT_HELP: &str = "\
+Example:
+  granted ledger accept --by me --reason \"the disk filled up; the last line is half a row\"";
+
 #[derive(clap::Subcommand)]
 enum Command {
     /// Check every row: form, chain, times, and that every transition was legal.
     ///
     /// Reads only. Exit code 1 on damage, with the line, the byte, the cause and the last good row.
     /// An append at the end that was never finished is told and is no damage.
+    #[command(after_help = VERIFY_HELP)]
     Verify,
     /// Accept a damaged tail, a ledger that was rolled back, or a clock that had been far ahead.
     ///
-    /// Everything after the last good row is moved aside, never deleted, and a row says so. Grants
-    /// that were claimed or revoked in what is moved stay closed.
+    /// Everything after the last good row is moved aside, never deleted, and a row says so. The
+    /// grants that it still names are closed.
+    #[command(after_help = ACCEPT_HELP)]
     Accept {
         /// Whose hand accepts.
         #[arg(long, value_name = "WHO")]
@@ -61,6 +77,10 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: Note,
     },
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "it is a whole number".to_owned())
 }
 
 fn kind(text: &str) -> Result<String, String> {
@@ -90,6 +110,9 @@ fn show(args: Args, out: &Out) -> Result<u8, Failure> {
             Ok(row) => out.line(render::row(row)),
             Err(e) => out.line(format_args!("       {e}: {}", Shown(&raw))),
         }
+    }
+    if rows.is_empty() && !out.is_json() {
+        out.remark("there is no such row");
     }
     if let Some(unfinished) = unfinished.filter(|_| !out.is_json()) {
         out.remark(format_args!(

@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use granted_core::decision::mint::{Terms, named_human_actions, window};
 use granted_core::decision::{Bind, Grant, Object, Use};
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Shown, Words};
-use granted_core::time::{Relative, Stamp};
+use granted_core::time::Stamp;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -14,14 +14,16 @@ use super::args::{duration, instant, person_book};
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
-use crate::book::Book;
 use crate::decision::mint::{MintError, Minted, mint};
-use crate::files;
+use crate::{files, render};
 
 /// Mint a grant: decide once, for one object, until a deadline.
 ///
 /// Writes the grant as a file that you can read, move or delete, and a row in the ledger. Deleting
 /// the file pauses the grant; `granted revoke` ends it.
+///
+/// These actions stay human unless the grant names them with --allow: hire, negotiate, sign, pay,
+/// first_contact.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, group = ArgGroup::new("end").args(["not_after", "for"]))]
 pub(crate) struct Args {
@@ -53,8 +55,8 @@ pub(crate) struct Args {
     /// What is not covered, in words. Repeatable.
     #[arg(long, value_name = "TEXT")]
     not_scope: Vec<Note>,
-    /// An action that is covered. Repeatable. Without any, every action is, but hire, negotiate,
-    /// sign, pay and first_contact.
+    /// An action that is covered. Repeatable. Without any, every action is but those that stay
+    /// human.
     #[arg(long, value_name = "ACTION")]
     allow: Vec<Name>,
     /// The only executor that may discharge it.
@@ -70,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long)]
     again: bool,
     /// Mint the grant that this JSON file describes, in the document's field names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
     from: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
     #[arg(long, value_name = "FILE", conflicts_with = "decision")]
@@ -100,51 +102,53 @@ struct MintedJson<'a> {
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("mint")?;
-    let (asked, sheet) = match (&args.from, &args.sheet) {
-        (Some(path), _) => (vec![(1, sheet::read_document(path, &args.defaults())?)], None),
-        (None, Some(path)) => (sheet::read_sheet(path, &args.defaults())?, Some(path)),
-        (None, None) => (vec![(1, args.defaults())], None),
+    let asked = match (&args.from, &args.sheet) {
+        (Some(path), _) => vec![(1, sheet::read_document(path, &args.defaults())?)],
+        (None, Some(path)) => sheet::read_sheet(path, &args.defaults())?,
+        (None, None) => vec![(1, args.defaults())],
     };
+    let (file, sheet) = (args.from.as_ref().or(args.sheet.as_ref()), args.sheet.is_some());
     let now = book.now();
     let terms = asked
         .iter()
-        .map(|(line, asked)| asked.terms(now).map_err(|e| on_line(e, sheet, *line)))
+        .map(|(line, asked)| asked.terms(now).map_err(|e| in_file(e, file, sheet, *line)))
         .collect::<Result<Vec<Terms>, Failure>>()?;
     let minted = mint(&book, &terms).map_err(|error| {
         let line = match &error {
             MintError::Refused(index, _) => asked.get(*index).map(|(line, _)| *line),
             _ => None,
         };
-        line.map_or_else(|| error.clone().into(), |line| on_line(error.clone().into(), sheet, line))
+        let failure = Failure::from(error);
+        match line {
+            Some(line) => in_file(failure, file, sheet, line),
+            None => failure,
+        }
     })?;
     for minted in &minted {
-        show(minted, &book, out);
+        show(minted, now, out);
     }
     Ok(0)
 }
 
-/// Names the line of a sheet.
-fn on_line(failure: Failure, sheet: Option<&PathBuf>, line: usize) -> Failure {
-    match sheet {
-        None => failure,
-        Some(path) => Failure {
-            message: format!("{} line {line}: {}", path.display(), failure.message),
-            ..failure
-        },
-    }
+/// Names the file that the grant came from, if it did, and of a sheet the line.
+fn in_file(failure: Failure, file: Option<&PathBuf>, sheet: bool, line: usize) -> Failure {
+    let Some(path) = file.map(|path| path.display()) else { return failure };
+    let message = match sheet {
+        true => format!("`{path}` line {line}: {}", failure.message),
+        false => format!("`{path}`: {}", failure.message),
+    };
+    Failure { message, ..failure }
 }
 
-fn show(minted: &Minted, book: &Book, out: &Out) {
+fn show(minted: &Minted, now: Stamp, out: &Out) {
     let Minted { grant, path } = minted;
     if out.is_json() {
         return out.value(&MintedJson { grant, path });
     }
     out.line(Shown(path));
-    let end = Relative { stamp: grant.not_after, now: book.now() };
-    out.remark(format_args!(
-        "grant {} for {}, until {} ({end})",
-        grant.id, grant.object, grant.not_after
-    ));
+    let from = grant.not_before.map(|from| format!("from {} ", render::time(from, now)));
+    let (from, until) = (from.unwrap_or_default(), render::time(grant.not_after, now));
+    out.remark(format_args!("grant {} for {}, {from}until {until}", grant.id, grant.object));
     for action in named_human_actions(grant) {
         out.remark(format_args!(
             "note: `{action}` otherwise stays human; this grant hands it over"
@@ -203,8 +207,9 @@ impl Asked {
             (None, Some(length)) => from.plus(length),
             (Some(_), Some(_)) => return Err(Failure::usage("it has both an end and a length")),
             (None, None) => {
-                return Err(Failure::usage("a grant needs a deadline")
-                    .hint("say --not-after TIME or --for DURATION"));
+                return Err(Failure::usage("a grant needs a deadline").hint(
+                    "say --not-after TIME or --for DURATION; in a file, `not_after` or `for`",
+                ));
             }
         };
         window(self.not_before, not_after, now)?;
@@ -214,7 +219,9 @@ impl Asked {
             binds: self.bind.iter().map(|path| bind(path)).collect::<Result<_, Failure>>()?,
             decision: self.decision,
             executor: self.executor.clone(),
-            minted_by: self.by.clone().ok_or_else(|| missing("the hand that mints (--by)"))?,
+            minted_by: self.by.clone().ok_or_else(|| {
+                missing("the hand that mints").hint("say --by WHO; in a file, `minted_by`")
+            })?,
             not_after,
             not_before: self.not_before,
             not_scope: self.not_scope.clone(),
@@ -231,7 +238,7 @@ impl Asked {
 /// A file and its digest now.
 fn bind(path: &Path) -> Result<Bind, Failure> {
     let shown = path.display();
-    let real = path.canonicalize().map_err(|e| Failure::input(format!("`{shown}`: {e}")))?;
+    let real = path.canonicalize().map_err(|e| Failure::at(path, &e))?;
     let text = real.to_str().ok_or_else(|| Failure::input(format!("`{shown}`: not UTF-8")))?;
     let sha256 = files::digest(&real).map_err(Failure::input)?;
     Ok(Bind {

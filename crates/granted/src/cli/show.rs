@@ -13,11 +13,16 @@ use crate::render;
 ///
 /// Writes nothing. Exit code 0 whatever the grant's status, 1 if there is no such grant.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The grant's id.
     #[arg(value_name = "GRANT")]
     grant: Id,
 }
+
+const AFTER_HELP: &str = "\
+Example:
+  granted show 01J8ZC3V9Q6W5T4R3E2W1Q0PAS";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;

@@ -3,7 +3,7 @@
 use granted_core::decision::document::Standing;
 use granted_core::decision::grant::ReceiptOutcome;
 use granted_core::decision::{Grant, Object, Status};
-use granted_core::ledger::Row;
+use granted_core::ledger::{Event, Row};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
 use serde::Serialize;
@@ -20,6 +20,7 @@ use crate::render;
 ///
 /// Writes nothing. Exit code 0 live, 5 expired, 3 the others.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     #[command(flatten)]
     object: ObjectArgs,
@@ -34,6 +35,10 @@ pub(super) struct ViewJson<'a> {
     grant: Option<&'a Grant>,
     rows: Vec<Box<RawValue>>,
 }
+
+const AFTER_HELP: &str = "\
+Example:
+  granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
@@ -61,12 +66,16 @@ pub(super) fn code(status: Status) -> u8 {
 
 /// The status as it is shown.
 pub(super) fn word(status: Status, out: &Out) -> String {
-    let mark = match status {
+    out.marked(status, mark(status))
+}
+
+/// How a status is marked.
+pub(super) fn mark(status: Status) -> Mark {
+    match status {
         Status::Live => Mark::Good,
         Status::Unreadable => Mark::Bad,
         _ => Mark::Doubt,
-    };
-    out.marked(status, mark)
+    }
 }
 
 /// A view as JSON, with its last rows as they stand in the ledger.
@@ -81,6 +90,12 @@ pub(super) fn json(view: &View, rows: usize) -> ViewJson<'_> {
 
 fn last(rows: &[Row], count: usize) -> &[Row] {
     rows.get(rows.len().saturating_sub(count)..).unwrap_or_default()
+}
+
+/// When it was taken back.
+fn revoked(view: &View, now: Stamp) -> String {
+    let row = view.rows.iter().rev().find(|row| matches!(row.event, Event::Revoked(_)));
+    row.map(|row| format!("taken back at {}", render::time(row.at, now))).unwrap_or_default()
 }
 
 /// What the status leaves open, in a few words.
@@ -99,6 +114,7 @@ pub(super) fn aside(view: &View, now: Stamp) -> String {
             _ => format!("claimed at {}", render::time(receipt.at, now)),
         },
         (Status::Consumed, None, Some(Standing::Spent)) => "its document says so".into(),
+        (Status::Revoked, ..) => revoked(view, now),
         (Status::None, ..) => "its document is gone".into(),
         (Status::Unreadable, _, Some(Standing::Unreadable(why))) => Shown(why).to_string(),
         _ => String::new(),

@@ -152,17 +152,11 @@ impl Actor for Command {
             }
             _ => None,
         };
-        let left_behind = match run.left_behind {
-            0 => String::new(),
-            1 => "it left 1 process behind".to_owned(),
-            n => format!("it left {n} processes behind"),
-        };
-        let remarks = [run.detail, left_behind].into_iter().filter(|remark| !remark.is_empty());
         let returned = Returned::Program {
             ended: run.ended,
             stdout: run.stdout,
             stderr: run.stderr,
-            remark: remarks.collect::<Vec<_>>().join("; "),
+            remark: run.detail,
             check,
         };
         (acted, returned)

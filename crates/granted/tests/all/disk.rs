@@ -34,7 +34,7 @@ impl<'h> World<'h> {
         Some(world)
     }
 
-    /// A shell script in this world; `$G` is the program.
+    /// A shell script in this world; `granted` is the program.
     fn run(&self, script: &str) -> Run {
         let mut nsenter = self.home.other("nsenter");
         nsenter.args(["-t", &self.holder.id().to_string(), "-m", "sh", "-c"]);
@@ -44,7 +44,7 @@ impl<'h> World<'h> {
 
     /// The program in this world, by the words of a line.
     fn say(&self, line: &str) -> Run {
-        self.run(&format!("exec $G {line}"))
+        self.run(&format!("exec granted {line}"))
     }
 }
 
@@ -84,7 +84,7 @@ fn a_disk_that_fills_up_loses_nothing() {
     world.say("ledger verify").ok();
 
     // The last page of the ledger may have room for a row; then there is none.
-    world.run("cat /dev/zero > .granted/filler; for i in $(seq 20); do $G discharge --type report --id none --exec true; done");
+    world.run("cat /dev/zero > .granted/filler; for i in $(seq 20); do granted discharge --type report --id none --exec true; done");
     let refused = world.say(&discharge(1)).exits(3);
     assert!(refused.stdout.contains("refused: ledger_unwritable"), "{refused:?}");
     assert_eq!(home.count("ran"), 0);
@@ -152,7 +152,7 @@ fn a_home_of_another_user_is_read_at_most() {
     let setpriv = |line: &str| -> Run {
         let mut setpriv = home.other("setpriv");
         setpriv.args(["--reuid=65534", "--regid=65534", "--clear-groups", "/bin/sh", "-c"]);
-        setpriv.arg(format!("exec $G {line}")).env("G", env!("CARGO_BIN_EXE_granted"));
+        setpriv.arg(format!("exec granted {line}")).env("G", env!("CARGO_BIN_EXE_granted"));
         setpriv.output().unwrap().into()
     };
     let open = |path: &std::path::Path, mode| {
@@ -203,7 +203,7 @@ fn a_file_size_limit_kills_nobody_and_loses_nothing() {
         let before = home.bytes();
         let limit = before.len() / 512 + more;
         let limited = |line: &str| -> Run {
-            home.script(&format!("ulimit -f {limit}; exec $G {line}")).output().unwrap().into()
+            home.shell(&format!("ulimit -f {limit}; exec granted {line}")).output().unwrap().into()
         };
         if more == 0 {
             let documents = std::fs::read_dir(home.root().join("grants/report")).unwrap().count();
@@ -250,8 +250,8 @@ fn an_executor_meets_the_file_size_limit_as_ever() {
     let home = Home::new();
     home.mint("x", "");
     let script =
-        "ulimit -f 200; exec $G discharge --type report --id x --exec 'exec cat /dev/zero > big'";
-    let run: Run = home.script(script).output().unwrap().into();
+        "ulimit -f 200; exec granted discharge --type report --id x --exec 'exec cat /dev/zero > big'";
+    let run: Run = home.shell(script).output().unwrap().into();
     let run = run.exits(3);
     assert!(run.stdout.contains("executor_failed") && run.stdout.contains("signal 25"), "{run:?}");
 }
@@ -262,7 +262,7 @@ fn a_stopped_process_that_holds_the_lock_is_named_after_a_while() {
     home.mint("x", "");
     let before = home.bytes();
     let mut holder =
-        home.script("exec 9<>.granted/ledger.jsonl && flock 9 && echo held && kill -STOP $$");
+        home.shell("exec 9<>.granted/ledger.jsonl && flock 9 && echo held && kill -STOP $$");
     let mut holder = holder.stdout(Stdio::piped()).spawn().unwrap();
     let mut held = [0; 5];
     holder.stdout.as_mut().unwrap().read_exact(&mut held).unwrap();
@@ -274,7 +274,7 @@ fn a_stopped_process_that_holds_the_lock_is_named_after_a_while() {
         "ledger accept --by me --reason none".into(),
     ];
     let start = |line: &String| {
-        let mut command = home.script(&format!("exec $G {line}"));
+        let mut command = home.shell(&format!("exec granted {line}"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let waiting: Vec<Child> = lines.iter().map(start).collect();

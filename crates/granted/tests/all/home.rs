@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The program under test.
+pub const GRANTED: &str = env!("CARGO_BIN_EXE_granted");
+
 /// An empty home that goes away with the value.
 pub struct Home {
     dir: TempDir,
@@ -48,22 +51,31 @@ impl Home {
 
     /// The program with a bare environment and this home.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_granted"));
+        let mut command = Command::new(GRANTED);
         command.args(args).current_dir(self.dir()).env_clear();
         command.env("HOME", self.dir()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.stdin(Stdio::null());
         command
     }
 
-    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
-        self.command(args).output().unwrap().into()
+    /// A shell line in the same environment, with the program on its path and the last grant and
+    /// attempt of the ledger as `$GRANT` and `$DISCHARGE`.
+    pub fn shell(&self, line: &str) -> Command {
+        let ledger = std::fs::read_to_string(self.ledger()).unwrap_or_default();
+        let last = |kind: &str| {
+            let (_, id) = ledger.rsplit_once(kind).unwrap_or_default();
+            id.split('"').next().unwrap().to_owned()
+        };
+        let bin = Path::new(GRANTED).parent().unwrap().display();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line]).current_dir(self.dir()).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.dir()).env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+        command.env("GRANT", last("\"grant:")).env("DISCHARGE", last("\"discharge:"));
+        command
     }
 
-    /// A shell script in this home, in which `$G` is the program.
-    pub fn script(&self, text: &str) -> Command {
-        let mut command = self.other("/bin/sh");
-        command.args(["-c", text]).env("G", env!("CARGO_BIN_EXE_granted"));
-        command
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        self.command(args).output().unwrap().into()
     }
 
     /// Another program with the same environment, in the same folder.
@@ -90,6 +102,14 @@ impl Home {
     /// How many lines this file has: an executor's side effects. None if it is not there.
     pub fn count(&self, name: &str) -> usize {
         std::fs::read_to_string(self.dir().join(name)).map_or(0, |text| text.lines().count())
+    }
+
+    /// Writes an executable script.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        path
     }
 
     /// Runs the words of a line, which may not need quotes.

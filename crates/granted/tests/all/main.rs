@@ -10,12 +10,15 @@
 )]
 
 mod accept;
+mod cases;
 mod clock;
 mod config;
 mod crowd;
 mod cuts;
 mod disk;
+mod docs;
 mod document;
+mod executors;
 mod home;
 mod index;
 mod input;

@@ -14,8 +14,8 @@ fn a_broken_pipe_ends_quietly_with_the_own_code() {
         ("list", 0),
         ("list --json", 0),
     ] {
-        let script = format!("{{ $G {line} 2>said; echo $? > code; }} | head -n 1");
-        let run: Run = home.script(&script).output().unwrap().into();
+        let script = format!("{{ granted {line} 2>said; echo $? > code; }} | head -n 1");
+        let run: Run = home.shell(&script).output().unwrap().into();
         assert_eq!(run.stdout.lines().count(), 1, "{line}");
         assert_eq!(
             std::fs::read_to_string(home.dir().join("code")).unwrap().trim(),
@@ -36,8 +36,8 @@ fn a_broken_pipe_ends_quietly_with_the_own_code() {
         ("ledger verify", 0),
         ("--help", 0),
     ] {
-        let script = format!("{{ sleep 0.05; $G {line} 2>&1; echo $? > code; }} | true");
-        assert!(home.script(&script).stdin(Stdio::null()).status().unwrap().success());
+        let script = format!("{{ sleep 0.05; granted {line} 2>&1; echo $? > code; }} | true");
+        assert!(home.shell(&script).stdin(Stdio::null()).status().unwrap().success());
         assert_eq!(
             std::fs::read_to_string(home.dir().join("code")).unwrap().trim(),
             code.to_string(),
@@ -83,11 +83,8 @@ fn closed_streams_change_no_verb() {
             ("tick".into(), 0),
             ("--help".into(), 0),
         ] {
-            let status = home
-                .script(&format!("$G {line} {streams}"))
-                .stdout(Stdio::null())
-                .status()
-                .unwrap();
+            let status =
+                home.shell(&format!("granted {line} {streams}")).stdout(Stdio::null()).status().unwrap();
             assert_eq!(status.code(), Some(code), "{line} {streams}");
         }
     }
