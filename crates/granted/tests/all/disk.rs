@@ -39,7 +39,7 @@ impl<'h> World<'h> {
         let mut nsenter = self.home.other("nsenter");
         nsenter.args(["-t", &self.holder.id().to_string(), "-m", "sh", "-c"]);
         nsenter.arg(format!("cd \"$HOME\" && {script}"));
-        nsenter.env("G", env!("CARGO_BIN_EXE_granted")).output().unwrap().into()
+        nsenter.output().unwrap().into()
     }
 
     /// The program in this world, by the words of a line.
@@ -152,7 +152,7 @@ fn a_home_of_another_user_is_read_at_most() {
     let setpriv = |line: &str| -> Run {
         let mut setpriv = home.other("setpriv");
         setpriv.args(["--reuid=65534", "--regid=65534", "--clear-groups", "/bin/sh", "-c"]);
-        setpriv.arg(format!("exec granted {line}")).env("G", env!("CARGO_BIN_EXE_granted"));
+        setpriv.arg(format!("exec granted {line}"));
         setpriv.output().unwrap().into()
     };
     let open = |path: &std::path::Path, mode| {
@@ -249,8 +249,7 @@ fn a_file_size_limit_kills_nobody_and_loses_nothing() {
 fn an_executor_meets_the_file_size_limit_as_ever() {
     let home = Home::new();
     home.mint("x", "");
-    let script =
-        "ulimit -f 200; exec granted discharge --type report --id x --exec 'exec cat /dev/zero > big'";
+    let script = "ulimit -f 200; exec granted discharge --type report --id x --exec 'exec cat /dev/zero > big'";
     let run: Run = home.shell(script).output().unwrap().into();
     let run = run.exits(3);
     assert!(run.stdout.contains("executor_failed") && run.stdout.contains("signal 25"), "{run:?}");

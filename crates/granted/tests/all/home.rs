@@ -66,10 +66,8 @@ impl Home {
             let (_, id) = ledger.rsplit_once(kind).unwrap_or_default();
             id.split('"').next().unwrap().to_owned()
         };
-        let bin = Path::new(GRANTED).parent().unwrap().display();
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", line]).current_dir(self.dir()).env_clear().stdin(Stdio::null());
-        command.env("HOME", self.dir()).env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+        let mut command = self.other("/bin/sh");
+        command.args(["-c", line]);
         command.env("GRANT", last("\"grant:")).env("DISCHARGE", last("\"discharge:"));
         command
     }
@@ -78,12 +76,12 @@ impl Home {
         self.command(args).output().unwrap().into()
     }
 
-    /// Another program with the same environment, in the same folder.
+    /// Another program in the same environment, with the program on its path.
     pub fn other(&self, program: &str) -> Command {
+        let bin = Path::new(GRANTED).parent().unwrap().display();
         let mut command = Command::new(program);
         command.current_dir(self.dir()).env_clear().stdin(Stdio::null());
-        let own = self.command([""; 0]);
-        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("HOME", self.dir()).env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
         command
     }
 

@@ -157,7 +157,6 @@ fn values_out_of_bounds_are_usage_errors() {
     let discharge = words("discharge --type report --id x --exec true");
     for span in [
         "",
-        "1",
         "h",
         "1.5h",
         "-1h",
@@ -173,6 +172,8 @@ fn values_out_of_bounds_are_usage_errors() {
         assert_usage(&home, &[&mint[..], &[&with("--for", span)]].concat());
         assert_usage(&home, &[&discharge[..], &[&with("--timeout", span)]].concat());
     }
+    // Seconds alone are a timeout and no length of a window.
+    assert_usage(&home, &[&mint[..], &["--for=1"]].concat());
     assert_usage(&home, &[&mint[..], &["--for=0s"]].concat());
     assert_usage(
         &home,
@@ -299,7 +300,7 @@ fn bad_sheets_and_documents_mint_nothing() {
         let lone = bad.trim().is_empty();
         home.write("sheet", if lone { bad.to_owned() } else { format!("{good}\n\n{bad}\n") });
         let run = assert_usage(&home, &words("mint --sheet sheet --by me --for 1h"));
-        assert!(lone || run.stderr.contains("sheet line 3: "), "{bad}: {run:?}");
+        assert!(lone || run.stderr.contains("`sheet` line 3: "), "{bad}: {run:?}");
         home.write("document", bad);
         assert_usage(&home, &["mint", "--from", "document"]);
     }

@@ -193,7 +193,7 @@ fn bad_ids_and_types_are_told_and_leave_nothing() {
 fn clear(run: Run, id: &str) {
     let run = run.exits(2);
     assert_eq!(run.stdout, "");
-    assert!(run.stderr.starts_with("error: "), "{id:?}: {run:?}");
+    assert!(run.stderr.starts_with("granted: "), "{id:?}: {run:?}");
     let hidden =
         |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(c));
     assert!(!run.stderr.contains(hidden), "{id:?}: {run:?}");

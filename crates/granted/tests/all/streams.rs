@@ -83,8 +83,11 @@ fn closed_streams_change_no_verb() {
             ("tick".into(), 0),
             ("--help".into(), 0),
         ] {
-            let status =
-                home.shell(&format!("granted {line} {streams}")).stdout(Stdio::null()).status().unwrap();
+            let status = home
+                .shell(&format!("granted {line} {streams}"))
+                .stdout(Stdio::null())
+                .status()
+                .unwrap();
             assert_eq!(status.code(), Some(code), "{line} {streams}");
         }
     }
