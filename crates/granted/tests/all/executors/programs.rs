@@ -62,12 +62,18 @@ fn a_script_without_an_interpreter_is_not_run_by_a_shell() {
     let home = home_with("[executors.e]\nargv = [\"./script\"]\n");
     home.script("script", "touch ran\n");
     home.mint("a", "");
-    let report = ends(attempt(&home, "a", &["--executor", "e"]), "refused", "executor_failed");
-    assert!(report["detail"].as_str().unwrap().starts_with("it could not be started; "));
+    let report = ends(attempt(&home, "a", &["--executor", "e"]), "refused", "executor_declined");
+    assert!(
+        report["detail"].as_str().unwrap().starts_with("it could not be started, "),
+        "{report}"
+    );
     assert!(report["detail"].as_str().unwrap().contains("script"), "{report}");
     assert_eq!(home.rows_of("decision.result")[0]["body"]["ended"], "not_started");
     assert!(!home.dir().join("ran").exists());
-    assert_eq!(home.status("a"), "consumed");
+    assert_eq!(home.status("a"), "live");
+    home.script("script", "#!/bin/sh\ntouch ran\n");
+    ends(attempt(&home, "a", &["--executor", "e"]), "discharged", "confirmed");
+    assert!(home.dir().join("ran").exists());
     home.verify();
 }
 
