@@ -13,6 +13,7 @@ mod failure;
 mod lag;
 mod ledger;
 mod list;
+mod mcp;
 mod mint;
 mod out;
 mod resolve;
@@ -20,7 +21,7 @@ mod result;
 mod revoke;
 mod sheet;
 mod show;
-mod status;
+pub(crate) mod status;
 mod tick;
 
 use failure::Failure;
@@ -65,6 +66,7 @@ enum Verb {
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
+    Mcp(mcp::Args),
 }
 
 /// Runs the command line of these arguments; the exit code.
@@ -104,6 +106,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
+        Verb::Mcp(args) => mcp::run(args, out),
     }
 }
 

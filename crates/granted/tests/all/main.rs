@@ -8,5 +8,7 @@
     missing_docs
 )]
 
+mod client;
 mod home;
+mod mcp;
 mod tour;

@@ -1,0 +1,1 @@
+//! Acts under way.
