@@ -1,6 +1,6 @@
 //! Where rows and documents are kept: two small traits, and what every store of them promises.
 
-use crate::decision::document::DocumentName;
+use crate::decision::document::{Document, DocumentName};
 use crate::ledger::event::Torn;
 use crate::ledger::{Draft, Head, Line, Row, Subject};
 
@@ -97,6 +97,9 @@ pub struct Moved<'a> {
     pub head: Option<Head>,
     /// The seq of the last row that stays and moves a subject (0: none): what a draft's refs need.
     pub last: &'a dyn Fn(&Subject) -> Result<u64, ReadError>,
+    /// Whether a row moved a subject that a rolled back ledger holds no more, as far as anything
+    /// still tells.
+    pub lost: &'a dyn Fn(&Subject) -> bool,
 }
 
 /// The rows of an append that is durable.
@@ -203,15 +206,4 @@ pub trait Documents: Send + Sync {
 
     /// Where a document lies, for people and executors.
     fn path(&self, name: &DocumentName) -> String;
-}
-
-/// What lies where a document should.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Document {
-    /// Nothing.
-    Missing,
-    /// Something that is not read: a link, a FIFO, a directory, too large. Says what.
-    Unreadable(String),
-    /// A regular file of at most 64 KiB.
-    Bytes(Vec<u8>),
 }

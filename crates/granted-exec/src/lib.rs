@@ -6,7 +6,58 @@
 //! output, stops it at the deadline or when told to, and reaps it. The files of the program are
 //! not sealed: its digest is evidence of what was there, not a promise about what ran.
 //!
-//! Linux 5.3 or later.
+//! In scope: finding, hashing, starting, draining, stopping and reaping a program. Not in scope:
+//! whether it may run, which `granted-core` decides, and what its end means for the grant. It is not
+//! confined in any way. Linux 5.3 or later.
+//!
+//! ```
+//! use std::time::Duration;
+//! use granted_core::decision::Ended;
+//! use granted_exec::{Definition, Limits, Program, Stop, run};
+//!
+//! # use std::sync::Arc;
+//! # use granted_core::decision::discharge::{Decision, Executor, Facts, Request, decide};
+//! # use granted_core::decision::{GrantState, document::Standing, status::Candidate};
+//! # use granted_core::store::Ledger;
+//! # use granted_testkit::{FixedClock, MemoryLedger, sample};
+//! # let ledger = MemoryLedger::new(Arc::new(FixedClock::default()));
+//! # ledger.append(&[sample::opened()])?;
+//! # ledger.append(&[sample::minted(7, 0)])?;
+//! # let rows = ledger.rows(&sample::grant_subject(7))?;
+//! # let state = GrantState::fold(&rows).ok_or("it was minted")?;
+//! # let facts = Facts {
+//! #     now: sample::now(),
+//! #     head: ledger.head()?,
+//! #     candidates: vec![Candidate { state, standing: Standing::Agrees }],
+//! #     pending: vec![],
+//! #     drift: vec![],
+//! #     executor: Executor::Ready { digest: None, types: vec![], actions: vec![] },
+//! #     discharge: sample::id(100),
+//! #     act: "0123456789abcdef0123456789abcdef".into(),
+//! #     token_sha256: granted_core::digest::Digest::of(b"token"),
+//! #     by: sample::by(),
+//! # };
+//! # let request = Request::new("report", "7", "greet")?.action("send")?;
+//! # let Decision::Permit(permit) = decide(&request, &facts) else { panic!("it may") };
+//! let program = Program::prepare(Definition {
+//!     name: "greet".parse()?,
+//!     argv: vec!["sh".into(), "-c".into(), "echo hello $WHOM".into()],
+//!     cwd: "/".into(),
+//!     path: "/usr/bin:/bin".into(),
+//!     env: vec![("WHOM".into(), "world".into())],
+//!     files: vec![],
+//!     confirm: None,
+//! })?;
+//! let claim = permit.claim(&ledger)?; // what `granted_core::decision` permitted
+//! let limits = Limits { timeout: Duration::from_secs(60) };
+//! let (acted, run) = run(claim, &program, &[], limits, &Stop::new()?, None);
+//! assert_eq!(run.ended, Ended::Exit(0));
+//! assert_eq!(&*run.stdout.tail, "hello world\n");
+//! # drop(acted);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Without a claim nothing runs:
 //!
 //! ```compile_fail
 //! fn without_a_claim(program: &granted_exec::Program, stop: &granted_exec::Stop) {

@@ -8,19 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use granted_core::decision::settle::ActState;
+
 use crate::entropy;
 use crate::open::{self, Identity, OpenError};
-
-/// What a lock file says of the process that acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActState {
-    /// Somebody holds it: the process runs.
-    Running,
-    /// The file is there and free: the process ended in the middle of an act.
-    Free,
-    /// There is no such file: another host's act, or one that was cleared away.
-    Absent,
-}
 
 /// The lock files of one ledger, and this process's own.
 ///

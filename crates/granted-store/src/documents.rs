@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use granted_core::decision::document::{DocumentName, MAX_DOCUMENT};
-use granted_core::store::{Document, Documents};
+use granted_core::decision::document::{Document, DocumentName, MAX_DOCUMENT};
+use granted_core::store::Documents;
 use rustix::fs::AtFlags;
 
 use crate::file::lines::{read_some, to_u64};

@@ -95,13 +95,6 @@ impl FileLedger {
         &self.site.path
     }
 
-    /// Merges index runs and removes those of no use. For `tick`: nothing depends on it.
-    pub fn merge(&self) {
-        if let Ok(file) = crate::open::read(&self.site.path) {
-            self.site.index.merge(&file);
-        }
-    }
-
     fn writer(&self) -> MutexGuard<'_, Writer> {
         // A panic leaves the writer knowing nothing, which is always right.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -159,5 +152,11 @@ impl Ledger for FileLedger {
 
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
         self.reader()?.map_or(Ok(false), |reader| reader.holds(appended))
+    }
+    /// Merges index runs and removes those of no use.
+    fn tidy(&self) {
+        if let Ok(file) = crate::open::read(&self.site.path) {
+            self.site.index.merge(&file);
+        }
     }
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use granted_core::digest::Digest;
+use granted_core::ledger::row::Moves;
 
 use crate::file::check::Good;
 use crate::file::lines::line_at;
@@ -55,6 +56,8 @@ pub(crate) struct View {
     pub good: Good,
     /// How many rows the index has seen, if the ledger does not hold them.
     pub rollback: Option<u64>,
+    /// The sound runs that tell of such rows.
+    unfit: Vec<Run>,
 }
 
 impl View {
@@ -73,9 +76,23 @@ impl View {
         }
         (hits, self.good.length)
     }
-}
 
-impl View {
+    /// Whether a row moved this subject that the ledger holds no more, as far as the index tells.
+    /// What cannot be read counts as such a row.
+    pub(crate) fn lost(&self, ledger: &File, size: u64, subject: &str) -> bool {
+        let key = run::key(subject);
+        let is_there = |hit: &Hit| {
+            let line = line_at(ledger, hit.offset, size).ok().flatten().unwrap_or_default();
+            Moves::parse(&line).is_ok_and(|row| {
+                row.seq == hit.seq && row.refs.iter().any(|(moved, _)| **moved == *subject)
+            })
+        };
+        self.unfit.iter().any(|run| {
+            let mut hits = Vec::new();
+            run.find(key, &mut hits).is_err() || !hits.iter().all(is_there)
+        })
+    }
+
     /// The runs that a lookup found damaged.
     fn damaged(&self) -> impl Iterator<Item = &run::Covers> {
         self.runs.iter().filter(|run| run.is_damaged()).map(|run| &***run)
@@ -123,7 +140,10 @@ impl Index {
         for run in self.runs().into_iter().filter(|run| run.book == book) {
             match run.fits(ledger, size) {
                 Some(at) => fitting.push((Arc::new(run), at)),
-                None => view.rollback = view.rollback.max(Some(run.seq)),
+                None => {
+                    view.rollback = view.rollback.max(Some(run.seq));
+                    view.unfit.push(run);
+                }
             }
         }
         // Of the runs that begin where the last one ends, the widest.

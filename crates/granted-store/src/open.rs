@@ -95,7 +95,7 @@ pub fn read_at(folder: BorrowedFd<'_>, name: &str, path: &Path) -> Result<File, 
     regular(folder, name, path, OFlags::RDONLY)
 }
 
-/// As [`write`], below a folder. `path` is for messages.
+/// As [`write()`], below a folder. `path` is for messages.
 pub fn write_at(folder: BorrowedFd<'_>, name: &str, path: &Path) -> Result<File, OpenError> {
     regular(folder, name, path, OFlags::RDWR)
 }

@@ -1,5 +1,16 @@
 //! Test parts of granted: the contract that every store keeps, a store in memory, a store that
 //! fails on demand, a clock that stands, and samples of rows.
+//!
+//! In scope: what the tests of more than one crate need. Not in scope: anything that is built into
+//! the program; only tests depend on this crate.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use granted_testkit::{MemoryLedger, contract};
+//!
+//! // Every store runs the same cases, each on a ledger of its own.
+//! contract::all(&|clock| Arc::new(MemoryLedger::new(clock)));
+//! ```
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

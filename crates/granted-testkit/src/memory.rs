@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use granted_core::decision::document::DocumentName;
+use granted_core::decision::document::{Document, DocumentName};
 use granted_core::ledger::{Draft, Head, Line, Row, SealError, Subject, seal};
 use granted_core::store::{
-    AppendError, Appended, Condition, Document, Documents, Ledger, Moved, NotWritten, RawLine,
-    ReadError, Unfinished,
+    AppendError, Appended, Condition, Documents, Ledger, Moved, NotWritten, RawLine, ReadError,
+    Unfinished,
 };
 use granted_core::time::Clock;
 
@@ -90,7 +90,9 @@ impl Ledger for MemoryLedger {
     ) -> Result<Appended, AppendError> {
         let head = self.head().unwrap();
         let last = |subject: &Subject| Ok(last(&self.lines(), subject));
-        let moved = Moved { torn: None, bytes: &[], rollback: None, head, last: &last };
+        let lost = |_: &Subject| false;
+        let moved =
+            Moved { torn: None, bytes: &[], rollback: None, head, last: &last, lost: &lost };
         let drafts = drafts(&moved).map_err(|e| NotWritten::Unwritable(e.to_string()))?;
         self.append(&drafts)
     }

@@ -68,7 +68,7 @@ impl Story {
     pub fn claim(&mut self, grant: &Grant) -> (Id, Line) {
         let attempt = self.scribe.id();
         let intent = Intent {
-            act: "4f1c9a0e7b2d.lock".into(),
+            act: "4f1c9a0e7b2d4c6f8a1b3d5e7f9a0c2e".into(),
             action: Some("send".parse().unwrap()),
             deadline: self.scribe.now.plus(Duration::from_secs(600)),
             executor: ExecutorUsed {

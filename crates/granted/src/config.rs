@@ -34,7 +34,7 @@ pub struct ExecutorEntry {
     pub argv: Vec<String>,
     /// Where it runs. Default: the person's home.
     pub cwd: Option<PathBuf>,
-    /// Where the program is searched. Default: [`DEFAULT_PATH`].
+    /// Where the program is searched. Default: `/usr/local/bin:/usr/bin:/bin`.
     pub path: Option<String>,
     /// The names of environment variables that are passed to it.
     #[serde(default)]

@@ -5,8 +5,9 @@
 //! ledger confirms what came of it. Every attempt ends as a [`Report`], which is returned and never
 //! raised.
 //!
-//! In scope: carrying out what a person decided, and looking at it. Not in scope: minting. That is
-//! the person's verb, it lives in the command line, and nothing here leads to it.
+//! In scope: carrying out what a person decided, and looking at it; and the program `granted` itself,
+//! in [`cli`]. Not in scope: minting. That is the person's verb and lives in the command line; no
+//! other function leads to it.
 //!
 //! ```
 //! use granted::{Book, Door, Home, Json, Request, Verdict, discharge};

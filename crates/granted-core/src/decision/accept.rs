@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::discharge::CLOCK_SLACK;
-use super::fold::grant_of;
 use crate::id::Id;
 use crate::ledger::event::{Accepted, What};
-use crate::ledger::{By, Draft, Event, Row, Subject};
+use crate::ledger::{By, Draft, Event, Subject};
 use crate::store::{Moved, ReadError};
 use crate::text::Note;
 use crate::time::Stamp;
@@ -14,12 +13,17 @@ use crate::time::Stamp;
 /// How many grants one row closes; more go into further rows of the same append.
 const GRANTS_A_ROW: usize = 500;
 
+/// How many bytes an id has.
+const ID_LENGTH: usize = 26;
+
 /// The rows that accept what was moved aside; none if there is nothing to accept.
 ///
-/// Every grant that a parseable claim or revocation among the moved bytes names is closed: so that
-/// accepting never revives one.
+/// Accepting never revives a grant. So every grant is closed whose id still stands in the moved bytes
+/// as one that a row moves, since a claim or a revocation of it may have been there; and of `open`,
+/// the grants that may still be used, those of which rows are known to be lost.
 pub fn accept(
     moved: &Moved<'_>,
+    open: &[Id],
     by: Note,
     reason: Note,
     now: Stamp,
@@ -38,7 +42,9 @@ pub fn accept(
     if what.is_empty() {
         return Ok(Vec::new());
     }
-    let closed: Vec<Id> = used_in(moved.bytes).into_iter().collect();
+    let mut closed = moved_in(moved.bytes);
+    closed.extend(open.iter().filter(|grant| (moved.lost)(&Subject::grant(**grant))));
+    let closed: Vec<Id> = closed.into_iter().collect();
     let first: &[Id] = &[];
     let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };
     let mut drafts = Vec::new();
@@ -55,18 +61,40 @@ pub fn accept(
     Ok(drafts)
 }
 
-/// The grants that claims, outcomes and revocations among these bytes name, wherever a line that
-/// can be parsed begins.
-fn used_in(bytes: &[u8]) -> BTreeSet<Id> {
-    let used = |line: &[u8]| {
-        // Foreign bytes may stand before the row on its line.
-        let starts = line.iter().enumerate().filter(|(_, byte)| **byte == b'{');
-        let mut rows = starts.filter_map(|(at, _)| Row::parse(line.get(at..)?).ok());
-        let row = rows.next()?;
-        match row.event {
-            Event::Minted(_) => None,
-            _ => grant_of(&row),
-        }
+/// The grants that these bytes move, as far as their ids can still be read: the rest of a row need
+/// not be whole, since a damaged claim is a claim all the same.
+fn moved_in(bytes: &[u8]) -> BTreeSet<Id> {
+    const SUBJECT: &[u8] = b"grant:";
+    let id = |at: usize| {
+        let text = bytes.get(at..)?.strip_prefix(SUBJECT)?.get(..ID_LENGTH)?;
+        std::str::from_utf8(text).ok()?.parse().ok()
     };
-    bytes.split(|byte| *byte == b'\n').filter_map(used).collect()
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'g');
+    starts.filter_map(|(at, _)| id(at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_claim_still_names_its_grant() {
+        let id: Id = "01M3RN7R72000KRVQKEBZ99Y1A".parse().unwrap();
+        for bytes in [
+            format!("{{\"kind\":\"decision.int\0\0\0\"refs\":[[\"grant:{id}\",3]]"),
+            format!("ggrant:{id}"),
+            format!("\n\n{{grant:grant:{id}"),
+        ] {
+            assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([id]), "{bytes}");
+        }
+        for bytes in [
+            "grant:01M3RN7R72000KRVQKEBZ99Y1",
+            "grant:",
+            "g",
+            "",
+            "\"grant\":\"01M3RN7R72000KRVQKEBZ99Y1A\"",
+        ] {
+            assert!(moved_in(bytes.as_bytes()).is_empty(), "{bytes}");
+        }
+    }
 }

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::{Grant, Object};
 use crate::digest::Digest;
 use crate::id::Id;
-use crate::store::Document;
 
 /// The most bytes that a document may have.
 pub const MAX_DOCUMENT: usize = 64 * 1024;
@@ -108,6 +107,17 @@ pub fn render(grant: &Grant) -> String {
         .filter_map(|key| fields.get(*key).map(|value| format!("  \"{key}\": {value}")))
         .collect();
     format!("{{\n{}\n}}\n", lines.join(",\n"))
+}
+
+/// What lies where a document should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// Nothing.
+    Missing,
+    /// Something that is not read: a link, a FIFO, a directory, too large. Says what.
+    Unreadable(String),
+    /// A regular file of at most 64 KiB.
+    Bytes(Vec<u8>),
 }
 
 /// What a document says about the grant that was minted.

@@ -44,12 +44,14 @@ impl Writer {
             let last = |subject: &Subject| {
                 self.last(&session, subject).map_err(|e| ReadError::Unreadable(site.shown(&e)))
             };
+            let lost = |subject: &Subject| session.view.lost(&file, start.length, subject.as_str());
             let moved = Moved {
                 torn,
                 bytes: &bytes,
                 rollback: session.view.rollback,
                 head: session.good.head,
                 last: &last,
+                lost: &lost,
             };
             let drafts = drafts(&moved).map_err(|e| unwritable(e.to_string()))?;
             self.seal(site, &session, &drafts)?

@@ -108,11 +108,6 @@ impl Queue {
 }
 
 impl Waiting {
-    /// Takes what was told. Its lock is free again before the waiter parks.
-    fn told(&self) -> Told {
-        std::mem::replace(&mut *lock(&self.told), Told::Nothing)
-    }
-
     fn tell(&self, told: Told) {
         *lock(&self.told) = told;
         self.thread.unpark();

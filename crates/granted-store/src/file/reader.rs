@@ -88,26 +88,33 @@ impl<'s> Reader<'s> {
 
     /// See [`granted_core::store::Ledger::rows`].
     pub(crate) fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
-        let (mut end, _) = self.end()?;
+        let (end, _) = self.end()?;
         let (hits, covered) = self.view.hits(subject.as_str());
         let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
-        let mut scratch = Vec::new();
-        let mut rows = Vec::new();
         for hit in hits.iter().filter(|hit| hit.offset < end) {
             let line = self.io(line_at(&self.file, hit.offset, end))?;
-            let row = self.parse(hit.offset, line.as_deref().unwrap_or_default(), &mut scratch)?;
-            rows.extend(row.moves(subject).map(|_| row));
+            lines.push((hit.offset, line.unwrap_or_default()));
         }
         let mut found = |offset, line: &[u8]| lines.push((offset, line.to_vec()));
-        if self.io(search(&self.file, covered, end, &subject.needle(), &mut found))? {
-            // There is a hole: what lies behind it was never durable.
-            end = self.check()?.0.length;
-        }
-        for (offset, line) in lines.iter().filter(|(offset, _)| *offset < end) {
+        let hole = self.io(search(&self.file, covered, end, &subject.needle(), &mut found))?;
+        let mut rows = Vec::with_capacity(lines.len());
+        let (mut last, mut linked) = (0, true);
+        let mut scratch = Vec::new();
+        for (offset, line) in &lines {
             let row = self.parse(*offset, line, &mut scratch)?;
-            rows.extend(row.moves(subject).map(|_| row));
+            if let Some(before) = row.moves(subject) {
+                linked &= before == last;
+                last = row.seq;
+                rows.push((*offset, row));
+            }
         }
-        Ok(rows)
+        if hole || !linked {
+            // Behind a hole nothing was ever durable, and a row that does not name the one before
+            // may lie behind damage. Only what is in the chain counts.
+            let end = self.check()?.0.length;
+            rows.retain(|(offset, _)| *offset < end);
+        }
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
     fn parse(&self, offset: u64, line: &[u8], scratch: &mut Vec<u8>) -> Result<Row, ReadError> {

@@ -14,7 +14,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::ledger::row::Link;
@@ -79,8 +78,8 @@ pub(super) struct Run {
     pub entries: u64,
     table: Vec<u8>,
     damaged: AtomicBool,
-    /// The page that was read last, already checked.
-    page: Mutex<Option<(usize, Arc<[u8]>)>>,
+    /// Which pages this process has checked.
+    verified: Vec<AtomicBool>,
 }
 
 impl std::ops::Deref for Run {
@@ -145,7 +144,8 @@ impl Run {
         }
         let covers = Covers { from, to, last_offset, seq, hash, book };
         let damaged = AtomicBool::new(false);
-        Ok(Run { file, covers, entries, table, damaged, page: Mutex::new(None) })
+        let verified = (0..pages).map(|_| AtomicBool::new(false)).collect();
+        Ok(Run { file, covers, entries, table, damaged, verified })
     }
 
     /// Notes that a page was found damaged.
@@ -195,15 +195,23 @@ impl Run {
         }
     }
 
-    fn cached_page(&self, page: usize) -> io::Result<Arc<[u8]>> {
-        let mut cached = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        match cached.as_ref() {
-            Some((at, bytes)) if *at == page => Ok(Arc::clone(bytes)),
-            _ => {
-                let bytes: Arc<[u8]> = self.page(page)?.into();
-                *cached = Some((page, Arc::clone(&bytes)));
-                Ok(bytes)
-            }
+    /// Checks a page, unless this process has done so already. Reading and hashing a whole page
+    /// costs far more than looking into it.
+    fn verify(&self, page: usize) -> io::Result<()> {
+        let verified = self.verified.get(page).ok_or_else(damaged)?;
+        if !verified.load(Ordering::Relaxed) {
+            self.page(page)?;
+            verified.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The entry with this number.
+    fn entry(&self, number: u64) -> io::Result<Entry> {
+        let mut bytes = [0; ENTRY];
+        match read_some(&self.file, &mut bytes, number * to_u64(ENTRY))? == ENTRY {
+            true => Ok(entry(&bytes)),
+            false => Err(damaged()),
         }
     }
 
@@ -222,11 +230,25 @@ impl Run {
             if self.row(page)?.0 > key {
                 break;
             }
-            let bytes = self.cached_page(page)?;
-            let (entries, _) = bytes.as_chunks::<ENTRY>();
-            let first = entries.partition_point(|bytes| entry(bytes).key < key);
-            let found = entries.iter().skip(first).map(entry).take_while(|e| e.key == key);
-            hits.extend(found.map(|e| Hit { seq: e.seq, offset: e.offset }));
+            self.verify(page)?;
+            let first = to_u64(page) * to_u64(PAGE / ENTRY);
+            let end = (first + to_u64(PAGE / ENTRY)).min(self.entries);
+            let (mut low, mut high) = (first, end);
+            while low < high {
+                let middle = low.midpoint(high);
+                match self.entry(middle)?.key < key {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            while low < end {
+                let entry = self.entry(low)?;
+                if entry.key != key {
+                    break;
+                }
+                hits.push(Hit { seq: entry.seq, offset: entry.offset });
+                low += 1;
+            }
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ fn reading_creates_nothing() {
     let ledger = home.ledger();
     assert_eq!(ledger.head(), Ok(None));
     assert!(ledger.rows(&sample::grant_subject(1)).unwrap().is_empty());
-    ledger.merge();
+    ledger.tidy();
     assert_eq!(std::fs::read_dir(home.dir.path()).unwrap().count(), 0);
 }
 

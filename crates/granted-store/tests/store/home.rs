@@ -5,8 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use granted_core::store::Ledger;
-use granted_store::{Disk, FileLedger};
+use granted_store::{Disk, FileLedger, RealDisk};
 use granted_testkit::{FixedClock, sample};
+
+/// The real disk, without the waiting.
+struct NoSync;
+
+impl Disk for NoSync {
+    fn write(&self, file: &std::fs::File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        RealDisk.write(file, bytes, offset)
+    }
+
+    fn sync(&self, _: &std::fs::File) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn cut(&self, file: &std::fs::File, length: u64) -> std::io::Result<()> {
+        RealDisk.cut(file, length)
+    }
+}
 
 /// A folder that goes away with the test.
 pub struct Home {
@@ -35,6 +52,11 @@ impl Home {
 
     pub fn faulty(&self, disk: Arc<dyn Disk>) -> FileLedger {
         FileLedger::with_disk(self.path(), self.clock.clone(), sample::by(), disk)
+    }
+
+    /// A ledger that never syncs, for tests of much that no crash of the machine is part of.
+    pub fn quick(&self) -> FileLedger {
+        self.faulty(Arc::new(NoSync))
     }
 
     pub fn bytes(&self) -> Vec<u8> {

@@ -9,4 +9,9 @@
 )]
 
 mod append;
+mod crash;
+mod fault;
 mod home;
+mod index;
+mod path;
+mod process;

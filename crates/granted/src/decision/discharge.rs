@@ -243,12 +243,10 @@ fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
         attempt.and_then(|attempt| Report::of(&attempt, false)).ok_or("its row is gone".to_owned())
     });
     report.unwrap_or_else(|why| {
-        let (reason, detail) = match denial.reasons.first() {
-            Some((reason, detail)) => (*reason, detail.as_str()),
-            None => (Reason::InvalidRequest, ""),
-        };
-        let detail = format!("{detail}; and this could not be recorded: {why}");
-        unwritten(request, denial.grant, reason, detail)
+        // An attempt that leaves no row is news of its own, whatever it was refused for.
+        let refused = denial.reasons.first().map(|(reason, detail)| format!("{reason}: {detail}"));
+        let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
+        unwritten(request, denial.grant, Reason::LedgerUnwritable, detail)
     })
 }
 

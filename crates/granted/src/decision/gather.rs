@@ -67,11 +67,7 @@ pub(crate) fn pending<'a>(
 /// What the process of an act does, by its lock. One that cannot be looked at counts as running:
 /// nothing is settled on a doubt.
 pub(crate) fn act_state(book: &Book, act: &str) -> ActState {
-    match book.acts.state(act) {
-        Ok(granted_store::ActState::Free) => ActState::Free,
-        Ok(granted_store::ActState::Absent) => ActState::Absent,
-        Ok(granted_store::ActState::Running) | Err(_) => ActState::Running,
-    }
+    book.acts.state(act).unwrap_or(ActState::Running)
 }
 
 /// The first file that a grant is bound to and that is not what it was at mint.

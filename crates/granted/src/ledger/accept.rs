@@ -1,6 +1,8 @@
 //! The person's way out of a damaged tail, a rollback or a clock that was once far ahead.
 
 use granted_core::decision::accept::accept as rules;
+use granted_core::decision::overview::Overview;
+use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Draft, Subject};
@@ -8,6 +10,7 @@ use granted_core::store::AppendError;
 use granted_core::text::Note;
 
 use crate::book::{Book, BookError};
+use crate::decision::list::each_row;
 
 /// What was accepted.
 #[derive(Clone, Debug, Default)]
@@ -21,9 +24,15 @@ pub struct Accepted {
 /// Accepts whatever keeps the ledger from being used.
 pub fn accept(book: &Book, by: &Note, reason: &Note) -> Result<Accepted, BookError> {
     let door = book.by(None);
+    let mut open = Overview::new(false);
+    if book.ledger.condition()?.rollback.is_some() {
+        // A bad line ends it, and whatever lies behind one is moved aside.
+        let _ = each_row(&*book.ledger, |row| open.apply(row));
+    }
+    let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
     let mut accepted = Accepted::default();
     let result = book.ledger.accept(&mut |moved| {
-        let drafts = rules(moved, by.clone(), reason.clone(), book.now(), &door)?;
+        let drafts = rules(moved, &open, by.clone(), reason.clone(), book.now(), &door)?;
         accepted = summary(&drafts);
         Ok(drafts)
     });

@@ -8,7 +8,10 @@
     missing_docs
 )]
 
+mod accept;
 mod client;
 mod home;
 mod mcp;
+mod readme;
+mod threats;
 mod tour;
