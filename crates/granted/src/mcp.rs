@@ -126,3 +126,6 @@ async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
         last = why;
     }
 }
+
+#[cfg(test)]
+mod tests;

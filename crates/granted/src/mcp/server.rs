@@ -373,7 +373,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // A method of the protocol gets here only if its parameters could not be read.
+        // A method that is served gets here only if its parameters could not be read.
         match tools::METHODS.contains(&&*request.method) {
             true => {
                 let why = format!("the parameters of `{}` have the wrong form", request.method);

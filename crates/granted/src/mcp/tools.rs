@@ -25,24 +25,9 @@ pub(super) const DISCHARGE_TAKES: &[&str] = &["type", "id", "executor", "action"
 /// What `ledger_tail` takes.
 pub(super) const TAIL_TAKES: &[&str] = &["n", "object_id"];
 
-/// The methods of the protocol whose parameters the SDK reads.
-pub(super) const METHODS: &[&str] = &[
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "prompts/list",
-    "prompts/get",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "subscriptions/listen",
-    "completion/complete",
-    "logging/setLevel",
-];
+/// The methods that are served.
+pub(super) const METHODS: &[&str] =
+    &["initialize", "ping", "server/discover", "tools/list", "tools/call"];
 
 const ABOUT_STATUS: &str = "\
 Look up whether one object may be discharged right now, and what its grant says. \

@@ -167,7 +167,9 @@ fn hostile() -> Vec<(Vec<u8>, i64, Value, &'static str)> {
             "`params` must be an object",
         ),
         (
-            text(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":5}}"#),
+            text(
+                r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":5}}"#,
+            ),
             -32602,
             json!(7),
             "wrong form",
