@@ -112,8 +112,13 @@ fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
+/// This, or null. In branches of one type each, since not every client reads a list of types.
+fn or_null(description: &str, value: Value) -> Value {
+    json!({ "anyOf": [value, { "type": "null" }], "description": description })
+}
+
 fn text_or_null(description: &str) -> Value {
-    json!({ "type": ["string", "null"], "description": description })
+    or_null(description, json!({ "type": "string" }))
 }
 
 fn of_object() -> Value {
@@ -149,46 +154,52 @@ fn rows(description: &str) -> Value {
     })
 }
 
+fn grant() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": text("The grant's id."),
+            "decision": words(
+                &["APPROVE_ONCE", "APPROVE_SESSION"],
+                "Once, or any number of times until one is not discharged.",
+            ),
+            "object": of_object(),
+            "scope": text("The person's words for what is granted."),
+            "not_scope": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "The person's words for what is not.",
+            },
+            "allowed_actions": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "If there are any, an attempt must name one of them.",
+            },
+            "not_before": text_or_null("When the window opens; null: at once."),
+            "not_after": text("When the window closes."),
+            "minted_by": text("Whose hand."),
+            "minted_at": text("When."),
+            "consumed": { "type": "boolean", "description": "Whether it is spent." },
+            "consumed_at": text_or_null("When it was claimed."),
+            "receipt": or_null(
+                "The attempt that spent it and how it ended; its outcome is `pending` while it runs.",
+                json!({ "type": "object" }),
+            ),
+        },
+        "required": ["id", "object", "not_after", "consumed", "receipt"],
+    })
+}
+
 pub(super) fn status_output() -> Value {
     let statuses = ["live", "none", "consumed", "not_yet", "expired", "unreadable", "revoked"];
     json!({
         "type": "object",
         "properties": {
             "status": words(&statuses, "Whether the object can be discharged now: only if live."),
-            "grant": {
-                "type": ["object", "null"],
-                "description": "The grant that speaks for the object; null if none was ever minted.",
-                "properties": {
-                    "id": text("The grant's id."),
-                    "decision": words(
-                        &["APPROVE_ONCE", "APPROVE_SESSION"],
-                        "Once, or any number of times until one is not discharged.",
-                    ),
-                    "object": of_object(),
-                    "scope": text("The person's words for what is granted."),
-                    "not_scope": {
-                        "type": "array",
-                        "items": { "type": "string" },
-                        "description": "The person's words for what is not.",
-                    },
-                    "allowed_actions": {
-                        "type": "array",
-                        "items": { "type": "string" },
-                        "description": "If there are any, an attempt must name one of them.",
-                    },
-                    "not_before": text_or_null("When the window opens; null: at once."),
-                    "not_after": text("When the window closes."),
-                    "minted_by": text("Whose hand."),
-                    "minted_at": text("When."),
-                    "consumed": { "type": "boolean", "description": "Whether it is spent." },
-                    "consumed_at": text_or_null("When it was claimed."),
-                    "receipt": {
-                        "type": ["object", "null"],
-                        "description": "The attempt that spent it and how it ended; its outcome is \
-                                        `pending` while it runs.",
-                    },
-                },
-            },
+            "grant": or_null(
+                "The grant that speaks for the object; null if none was ever minted.",
+                grant(),
+            ),
             "rows": rows("The last rows of the grant and of the attempts on it, oldest first."),
         },
         "required": ["status", "grant", "rows"],
@@ -196,6 +207,8 @@ pub(super) fn status_output() -> Value {
 }
 
 pub(super) fn discharge_output() -> Value {
+    let any = ["object", "array", "string", "integer", "boolean", "null"]
+        .map(|r#type| json!({ "type": r#type }));
     let reasons: Vec<&str> = REASONS.iter().map(|reason| reason.as_str()).collect();
     json!({
         "type": "object",
@@ -209,7 +222,10 @@ pub(super) fn discharge_output() -> Value {
             "grant_id": text_or_null("The grant that it used or would have used."),
             "discharge_id": text_or_null("The attempt; null if not even a row could be written."),
             "detail": text("More, in words for the person."),
-            "receipt": { "description": "The executor's evidence, of any form; null if none." },
+            "receipt": {
+                "anyOf": any,
+                "description": "The executor's evidence, of any form; null if none.",
+            },
             "replayed": {
                 "type": "boolean",
                 "description": "Whether this is the outcome of an earlier call with the same key.",

@@ -9,8 +9,8 @@ use granted_exec::Stop;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool,
+    InitializeResultMethod, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -325,6 +325,9 @@ impl ServerHandler for Server {
         mut request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        if is_modern(&context) {
+            return Err(ErrorData::method_not_found::<InitializeResultMethod>());
+        }
         let answer = self.negotiate_initialize(&request)?;
         // What was agreed on, also where a client asks a second time.
         request.protocol_version = answer.protocol_version.clone();
@@ -371,10 +374,15 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A method that is served gets here only if its parameters could not be read.
-        match tools::METHODS.contains(&&*request.method) {
+        let method = &*request.method;
+        let served = match is_modern(&context) {
+            true => tools::METHODS.contains(&method),
+            false => tools::METHODS.contains(&method) || tools::LEGACY_METHODS.contains(&method),
+        };
+        match served {
             true => {
                 let why = format!("the parameters of `{}` have the wrong form", request.method);
                 Err(ErrorData::invalid_params(why, None))
@@ -382,6 +390,11 @@ impl ServerHandler for Server {
             false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         }
     }
+}
+
+/// Whether a request is of the generation that has no handshake.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 /// The tool could not answer. Told as its result, since clients hide protocol errors from models.

@@ -26,8 +26,9 @@ pub(super) const DISCHARGE_TAKES: &[&str] = &["type", "id", "executor", "action"
 pub(super) const TAIL_TAKES: &[&str] = &["n", "object_id"];
 
 /// The methods that are served.
-pub(super) const METHODS: &[&str] =
-    &["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+pub(super) const METHODS: &[&str] = &["server/discover", "tools/list", "tools/call"];
+/// Those that are served beside them to clients that shake hands.
+pub(super) const LEGACY_METHODS: &[&str] = &["initialize", "ping"];
 
 const ABOUT_STATUS: &str = "\
 Look up whether one object may be discharged right now, and what its grant says. \
