@@ -10,6 +10,7 @@
 
 mod accept;
 mod client;
+mod doors;
 mod home;
 mod mcp;
 mod readme;
