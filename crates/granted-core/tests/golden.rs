@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use granted_core::ledger::{Event, Row};
+use granted_core::ledger::{Door, Event, Row};
 use granted_testkit::story;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/ledger.jsonl");
@@ -51,4 +51,16 @@ fn the_documentation_shows_a_frozen_line_of_every_kind() {
     for line in FORMAT.lines().filter(|line| line.starts_with("{\"at\":")) {
         assert!(golden.iter().any(|frozen| frozen == line), "not frozen: {line}");
     }
+}
+
+#[test]
+fn the_doors_are_frozen() {
+    let line = golden().remove(0);
+    for (door, word) in [(Door::Cli, "cli"), (Door::Library, "library"), (Door::Mcp, "mcp")] {
+        let line = line.replace("\"door\":\"cli\"", &format!("\"door\":\"{word}\""));
+        assert_eq!(Row::parse(line.as_bytes()).unwrap().by.door, door);
+        assert!(FORMAT.contains(&format!("`{word}`")), "docs/format.md does not name `{word}`");
+    }
+    let line = line.replace("\"door\":\"cli\"", "\"door\":\"http\"");
+    assert!(Row::parse(line.as_bytes()).is_err());
 }

@@ -13,6 +13,7 @@ mod failure;
 mod lag;
 mod ledger;
 mod list;
+mod mcp;
 mod mint;
 mod out;
 mod resolve;
@@ -20,7 +21,7 @@ mod result;
 mod revoke;
 mod sheet;
 mod show;
-mod status;
+pub(crate) mod status;
 mod tick;
 mod usage;
 
@@ -66,6 +67,7 @@ enum Verb {
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
+    Mcp(mcp::Args),
 }
 
 /// The command line's own description: every verb, flag and help text.
@@ -110,6 +112,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
+        Verb::Mcp(args) => mcp::run(args, out),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The verbs of decisions: each a pipeline that gathers facts, folds, decides, appends and acts.
 
 pub mod actor;
+pub mod asker;
 pub mod discharge;
 pub mod gather;
 pub mod list;

@@ -46,6 +46,7 @@ mod entropy;
 mod files;
 mod home;
 pub mod ledger;
+pub mod mcp;
 mod render;
 
 pub use book::Book;

@@ -60,6 +60,8 @@ pub enum Door {
     Cli,
     /// A program that uses the library.
     Library,
+    /// An agent's client, by the Model Context Protocol.
+    Mcp,
 }
 
 /// The last row, as far as the next one depends on it.

@@ -100,8 +100,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 
 fn show(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
-    let filter =
-        Filter { object_id: args.id, grant: args.grant, kind: args.kind, since: args.since };
+    let Args { id: object_id, grant, kind, since, .. } = args;
+    let filter = Filter { object_id, grant, kind, since, kinds: &[] };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;
     for shown in &rows {
         let raw = String::from_utf8_lossy(&shown.raw);

@@ -27,10 +27,10 @@ pub(crate) struct Args {
 }
 
 /// How many of the last rows are shown.
-const LAST_ROWS: usize = 20;
+pub(crate) const LAST_ROWS: usize = 20;
 
 #[derive(Serialize)]
-pub(super) struct ViewJson<'a> {
+pub(crate) struct ViewJson<'a> {
     status: Status,
     grant: Option<&'a Grant>,
     rows: Vec<Box<RawValue>>,
@@ -79,7 +79,7 @@ pub(super) fn mark(status: Status) -> Mark {
 }
 
 /// A view as JSON, with its last rows as they stand in the ledger.
-pub(super) fn json(view: &View, rows: usize) -> ViewJson<'_> {
+pub(crate) fn json(view: &View, rows: usize) -> ViewJson<'_> {
     let raw = |row: &Row| {
         // A row's line is canonical JSON.
         String::from_utf8(row.line()).ok().and_then(|line| RawValue::from_string(line).ok())

@@ -48,36 +48,37 @@ impl Command {
     /// The executor of that name in the config.
     pub fn registered(config: &Config, name: Name, stop: Stop) -> Command {
         let Some(entry) = config.executors.get(&name) else {
-            let program = Err(unregistered(config, &name));
-            let (types, actions) = (Vec::new(), Vec::new());
-            return Command {
-                name,
-                program,
-                types,
-                actions,
-                timeout: DEFAULT_TIMEOUT,
-                stop,
-                echo: false,
-            };
+            return Command::missing(name, config.executors.keys(), stop);
         };
-        let program = prepare(&name, entry);
         Command {
-            name,
-            program,
+            program: prepare(&name, entry),
             types: entry.types.clone(),
             actions: entry.actions.clone(),
             timeout: entry.timeout,
-            stop,
-            echo: false,
+            ..Command::new(name, stop)
         }
+    }
+
+    /// A name that stands for none of the registered executors, which are these.
+    pub fn missing<'a>(
+        name: Name,
+        registered: impl IntoIterator<Item = &'a Name>,
+        stop: Stop,
+    ) -> Command {
+        let program = Err(unregistered(&name, registered));
+        Command { program, ..Command::new(name, stop) }
     }
 
     /// A shell command that the caller gives, run in the caller's directory with the caller's
     /// search path.
     pub fn inline(command: OsString, stop: Stop) -> Command {
+        Command::shell(Name::exec(), command, stop)
+    }
+
+    /// As [`Command::inline`], under a name.
+    pub fn shell(name: Name, command: OsString, stop: Stop) -> Command {
         let path = home::var("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
         let cwd = std::env::current_dir().map_err(|e| format!("the current directory: {e}"));
-        let name = Name::exec();
         let program = cwd.and_then(|cwd| {
             let definition = Definition {
                 name: name.clone(),
@@ -90,8 +91,20 @@ impl Command {
             };
             Program::prepare(definition).map_err(|e| e.to_string())
         });
-        let (types, actions) = (Vec::new(), Vec::new());
-        Command { name, program, types, actions, timeout: DEFAULT_TIMEOUT, stop, echo: false }
+        Command { program, ..Command::new(name, stop) }
+    }
+
+    /// One that has no program yet, serves everything and has the usual time.
+    fn new(name: Name, stop: Stop) -> Command {
+        Command {
+            name,
+            program: Err(String::new()),
+            types: Vec::new(),
+            actions: Vec::new(),
+            timeout: DEFAULT_TIMEOUT,
+            stop,
+            echo: false,
+        }
     }
 
     /// Passes the child's output through to stderr as it comes.
@@ -169,8 +182,8 @@ fn not_started(why: String) -> Returned {
     Returned::Program { ended: Ended::NotStarted, stdout, stderr, remark: why, check: None }
 }
 
-fn unregistered(config: &Config, name: &Name) -> String {
-    let names: Vec<String> = config.executors.keys().map(|name| format!("`{name}`")).collect();
+fn unregistered<'a>(name: &Name, registered: impl IntoIterator<Item = &'a Name>) -> String {
+    let names: Vec<String> = registered.into_iter().map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
         true => format!("no executor `{name}` is registered; there is none"),
         false => format!("no executor `{name}` is registered; there are {}", names.join(", ")),

@@ -1,5 +1,6 @@
 //! The discharge: claim a grant, act once, and have the ledger confirm it.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use granted_core::decision::conclude::{After, Returned, conclude};
@@ -12,39 +13,62 @@ use granted_core::id::Id;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
 
 use super::actor::{Actor, Handed};
+use super::asker::{Asker, Patient, Step};
 use super::gather;
 use crate::book::Book;
 use crate::{clock, entropy};
 
 /// Carries out one attempt and answers with its outcome. Every failure is an outcome.
 pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Report {
+    let Ok(report): Result<Report, Infallible> = attempt(book, request, actor, &Patient);
+    report
+}
+
+/// As [`discharge`], for somebody who may leave before anything is written of the attempt: then
+/// there is no row of it, and no outcome.
+pub fn attempt<A: Asker>(
+    book: &Book,
+    request: &Request,
+    actor: &mut dyn Actor,
+    asker: &A,
+) -> Result<Report, A::Left> {
     let mut attempt = match Fresh::new(book) {
         Ok(attempt) => attempt,
-        Err(e) => return unwritten(request, None, Reason::LedgerUnwritable, e),
+        Err(e) => return Ok(unwritten(request, None, Reason::LedgerUnwritable, e)),
     };
     let executor = actor.executor();
     loop {
         let facts = match facts(book, request, &executor, &attempt) {
             Ok(facts) => facts,
-            Err(e) => return unwritten(request, None, Reason::LedgerUnwritable, e.to_string()),
+            Err(e) => {
+                return Ok(unwritten(request, None, Reason::LedgerUnwritable, e.to_string()));
+            }
         };
         match decide(request, &facts) {
             Decision::Settle(drafts) => match book.append(&drafts) {
                 Ok(_) | Err(AppendError::Conflict) => {}
-                Err(e) => return unwritten(request, None, reason_of(&e), e.to_string()),
+                Err(e) => return Ok(unwritten(request, None, reason_of(&e), e.to_string())),
             },
-            Decision::Wait(_) => attempt.wait(),
-            Decision::Replay(earlier) => return replay(book, request, earlier),
+            Decision::Wait(_) => {
+                asker.before(Step::Wait)?;
+                attempt.wait();
+            }
+            Decision::Replay(earlier) => return Ok(replay(book, request, earlier)),
             Decision::Deny(denial) => {
+                asker.before(Step::Refusal)?;
                 catch_up_documents(book, &facts.candidates);
-                return refuse(book, request, attempt.id, &denial);
+                return Ok(refuse(book, request, attempt.id, &denial));
             }
             Decision::Permit(permit) => {
                 let grant = permit.grant().id;
+                asker.before(Step::Claim)?;
                 match permit.claim(&*book.ledger) {
-                    Ok(claim) => return act(book, request, claim, actor, &attempt, &facts),
+                    Ok(claim) => return Ok(act(book, request, claim, actor, &attempt, &facts)),
                     Err(AppendError::Conflict) => {}
-                    Err(e) => return unclaimed(book, request, &attempt, grant, &e),
+                    Err(e) => {
+                        asker.before(Step::Refusal)?;
+                        return Ok(unclaimed(book, request, &attempt, grant, &e));
+                    }
                 }
             }
         }

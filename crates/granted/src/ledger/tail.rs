@@ -8,6 +8,7 @@ use granted_core::id::Id;
 use granted_core::ledger::{Event, Row, RowError};
 use granted_core::store::{Ledger, ReadError, Unfinished};
 use granted_core::time::Stamp;
+use serde::Deserialize;
 
 /// Which rows are wanted. What is `None` does not restrict.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Filter {
     pub kind: Option<String>,
     /// Written at or after this instant.
     pub since: Option<Stamp>,
+    /// Of a kind that begins with one of these; any if there are none.
+    pub kinds: &'static [&'static str],
 }
 
 /// A line of the ledger.
@@ -31,24 +34,51 @@ pub struct Shown {
     pub row: Result<Row, RowError>,
 }
 
+impl Shown {
+    /// The line as JSON, also where a newer program wrote it; an error if it is no row.
+    pub fn value(&self) -> Result<serde_json::Value, String> {
+        match &self.row {
+            Err(RowError::Malformed(why)) => Err(format!("a line of the ledger is no row: {why}")),
+            Ok(_) | Err(RowError::Newer(_)) => {
+                serde_json::from_slice(&self.raw).map_err(|e| e.to_string())
+            }
+        }
+    }
+}
+
 /// The last `count` rows that pass, the newest last; and the unfinished append behind them.
 pub fn tail(
     ledger: &dyn Ledger,
     filter: &Filter,
     count: usize,
 ) -> Result<(Vec<Shown>, Option<Unfinished>), ReadError> {
-    let from = match (filter.restricts(), ledger.head()?) {
-        (false, Some(head)) => {
-            let count = u64::try_from(count).unwrap_or(u64::MAX);
-            head.seq.saturating_sub(count).saturating_add(1)
+    let head = ledger.head()?.map_or(0, |head| head.seq);
+    let mut window = u64::try_from(count).unwrap_or(u64::MAX);
+    loop {
+        let from = match filter.restricts() {
+            true => 1,
+            false => head.saturating_sub(window).saturating_add(1),
+        };
+        let (last, unfinished) = tail_from(ledger, filter, count, from)?;
+        if last.len() >= count || from == 1 {
+            return Ok((last.into(), unfinished));
         }
-        _ => 1,
-    };
+        // Rows of other kinds lay in between.
+        window = window.saturating_mul(16);
+    }
+}
+
+fn tail_from(
+    ledger: &dyn Ledger,
+    filter: &Filter,
+    count: usize,
+    from: u64,
+) -> Result<(VecDeque<Shown>, Option<Unfinished>), ReadError> {
     let mut related = Related::default();
     let mut last: VecDeque<Shown> = VecDeque::new();
     let unfinished = ledger.scan(from, &mut |line| {
         let row = Row::parse(line.bytes);
-        if filter.passes(&row, &mut related) {
+        if filter.passes(line.bytes, &row, &mut related) {
             last.push_back(Shown { raw: line.bytes.to_vec(), row });
             if last.len() > count {
                 last.pop_front();
@@ -56,7 +86,13 @@ pub fn tail(
         }
         ControlFlow::Continue(())
     })?;
-    Ok((last.into(), unfinished))
+    Ok((last, unfinished))
+}
+
+/// What is read of a row that this program does not understand.
+#[derive(Deserialize)]
+struct Label {
+    kind: String,
 }
 
 /// The grants and attempts that the rows so far tied to what is wanted.
@@ -68,20 +104,29 @@ struct Related {
 
 impl Filter {
     fn restricts(&self) -> bool {
-        let Filter { object_id, grant, kind, since } = self;
+        let Filter { object_id, grant, kind, since, kinds: _ } = self;
         object_id.is_some() || grant.is_some() || kind.is_some() || since.is_some()
     }
 
-    fn passes(&self, row: &Result<Row, RowError>, related: &mut Related) -> bool {
+    fn passes(&self, raw: &[u8], row: &Result<Row, RowError>, related: &mut Related) -> bool {
         let row = match row {
             Ok(row) => row,
-            // Nothing is known of it but that it is there.
-            Err(_) => return !self.restricts(),
+            // Nothing is known of it but that it is there, and often its kind.
+            Err(_) => {
+                let label = serde_json::from_slice(raw).ok();
+                let of_kind = label.is_none_or(|label: Label| self.is_of_kinds(&label.kind));
+                return !self.restricts() && of_kind;
+            }
         };
         let about = self.is_about(row, related);
         about
+            && self.is_of_kinds(row.event.kind())
             && self.kind.as_deref().is_none_or(|kind| kind == row.event.kind())
             && self.since.is_none_or(|since| row.at >= since)
+    }
+
+    fn is_of_kinds(&self, kind: &str) -> bool {
+        self.kinds.is_empty() || self.kinds.iter().any(|beginning| kind.starts_with(beginning))
     }
 
     /// Whether the row is about the object and grant that are wanted; remembers what it ties to

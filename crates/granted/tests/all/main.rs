@@ -11,6 +11,7 @@
 
 mod accept;
 mod cases;
+mod client;
 mod clock;
 mod config;
 mod crowd;
@@ -18,12 +19,14 @@ mod cuts;
 mod disk;
 mod docs;
 mod document;
+mod doors;
 mod executors;
 mod home;
 mod index;
 mod input;
 mod kills;
 mod ledger_file;
+mod mcp;
 mod mortal;
 mod names;
 mod races;

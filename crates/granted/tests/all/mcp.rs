@@ -1,0 +1,6 @@
+//! The agent's door, by a client that says exactly what it is told to.
+
+mod acting;
+mod arguments;
+mod frames;
+mod speaking;
