@@ -13,7 +13,8 @@ use super::failure::Failure;
 use super::out::Out;
 use crate::config::MAX_TIMEOUT;
 use crate::decision::actor::Command;
-use crate::decision::discharge::discharge;
+use crate::decision::asker::{Asker, Step};
+use crate::decision::discharge::attempt;
 
 /// Carry out the decision that a person recorded for an object.
 ///
@@ -68,6 +69,7 @@ fn timeout(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
     let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
+    let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
         (Some(exec), _) => Command::inline(exec, stop),
         (None, name) => Command::registered(book.config(), name.unwrap_or_else(Name::exec), stop),
@@ -81,12 +83,26 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         key: args.key,
         timeout: args.timeout.unwrap_or(command.timeout()),
     };
-    let report = discharge(&book, &request, &mut command);
+    let report = attempt(&book, &request, &mut command, &asker)?;
     match out.is_json() {
         true => out.value(&report),
         false => out.line(&report),
     }
     Ok(code(report.outcome))
+}
+
+/// Leaves once a signal said so, while nothing is written of the attempt yet.
+struct UntilStopped(Stop);
+
+impl Asker for UntilStopped {
+    type Left = Failure;
+
+    fn before(&self, _: Step) -> Result<(), Failure> {
+        match self.0.is_stopped() {
+            true => Err(Failure::new("stopped", "told to stop before anything was claimed")),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The exit code of an outcome.

@@ -27,7 +27,8 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn new(kind: &'static str, message: impl ToString) -> Failure {
+    /// Of this kind, without advice: exit 1.
+    pub(crate) fn new(kind: &'static str, message: impl ToString) -> Failure {
         Failure { kind, message: message.to_string(), hint: None, code: 1 }
     }
 

@@ -218,6 +218,25 @@ fn a_key_waits_for_the_act_that_runs() {
 }
 
 #[test]
+fn one_that_waits_for_a_key_can_be_told_to_stop() {
+    let home = home();
+    home.mint("1", "");
+    let act = "echo >> begun; until test -e go; do sleep 0.01; done";
+    let first = start_discharge(&home, "1", act, &["--key", "k"]);
+    until("the act runs", || home.dir().join("begun").exists());
+    let second = start_discharge(&home, "1", EFFECT, &["--key", "k"]);
+    until("the second has begun", || files(&acts(&home)) == 2);
+    let pid = second.id().to_string();
+    assert!(home.other("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let stopped = ends(vec![second]).remove(0).exits(1);
+    assert!(stopped.stderr.contains("\"kind\":\"stopped\""), "{stopped:?}");
+    home.write("go", "");
+    assert_eq!(said(&ends(vec![first])[0].json()), "discharged: confirmed");
+    assert_eq!(home.rows().len(), 5);
+    home.verify();
+}
+
+#[test]
 fn of_racing_mints_one_wins() {
     let home = home();
     home.mint("other", "");
