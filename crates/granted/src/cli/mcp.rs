@@ -17,6 +17,7 @@ use crate::mcp::{Executors, Given, Server, serve};
 /// Ends with exit code 0 when stdin ends, after what runs has ended and is recorded. TERM, INT and
 /// HUP stop what runs; it is recorded as interrupted.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// An executor beside those of config.toml: a command for /bin/sh, run in this directory.
     #[arg(long = "executor", value_name = "NAME=COMMAND")]
@@ -25,6 +26,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     agent: Option<Name>,
 }
+
+const AFTER_HELP: &str = "\
+Example, in a client's configuration:
+  {\"command\": \"granted\", \"args\": [\"mcp\", \"--agent\", \"claude\"]}";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = Book::open(Home::from_env()?, Door::Mcp)?;
