@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use granted_core::decision::conclude::{After, Returned, conclude};
-use granted_core::decision::discharge::{Decision, Denial, Executor, Facts, Request, decide};
+use granted_core::decision::discharge::{
+    Decision, Denial, Executor, Facts, Request, decide, instant,
+};
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
 use granted_core::decision::{Acted, Attempt, Claim, GrantState, Object, Reason, Report};
@@ -83,14 +85,17 @@ fn facts(
     let (states, _) = gather::grants_of(book, &request.object)?;
     let pending = gather::pending(book, &states)?;
     let now = book.now();
-    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(now);
+    let head = book.ledger.head()?;
+    // By the time that the claim would have, as its window is judged by.
+    let at = instant(now, head);
+    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(at);
     let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
     let drift = states.iter().filter(usable).filter_map(drifted).collect();
     // Only now: beside a ledger that cannot be read nothing is made.
     let act = book.acts.begin().map_err(|e| ReadError::Unreadable(e.to_string()))?;
     Ok(Facts {
         now,
-        head: book.ledger.head()?,
+        head,
         candidates: states.into_iter().map(|state| gather::candidate(book, state)).collect(),
         pending,
         drift,

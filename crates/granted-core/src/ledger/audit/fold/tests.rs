@@ -203,10 +203,7 @@ fn illegal_rows_are_refused() {
         (story(&[held, &[result(ONE, false, true), end(ONE, ExecutorDeclined)]]), "declined"),
         (story(&[held, &[result(ONE, false, false), end(ONE, ExecutorDeclined)]]), "declined"),
         (
-            story(&[
-                held,
-                &[result(ONE, true, true), decline(ONE), end(ONE, ExecutorDeclined)],
-            ]),
+            story(&[held, &[result(ONE, true, true), decline(ONE), end(ONE, ExecutorDeclined)]]),
             "declined",
         ),
         (story(&[held, &[turned(ONE, Revoked)]]), "does not move the grant"),
