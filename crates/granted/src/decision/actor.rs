@@ -22,6 +22,11 @@ pub trait Actor {
     /// What the decision needs to know of it.
     fn executor(&self) -> Executor;
 
+    /// Whether the caller was told to stop.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Acts, once: the claim is used up.
     fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned);
 }
@@ -129,6 +134,10 @@ impl Actor for Command {
             },
             Err(why) => Executor::Missing(why.clone()),
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
     }
 
     fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned) {

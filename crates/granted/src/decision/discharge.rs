@@ -35,6 +35,10 @@ pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Repor
                 Ok(_) | Err(AppendError::Conflict) => {}
                 Err(e) => return unwritten(request, None, reason_of(&e), e.to_string()),
             },
+            Decision::Wait(other) if actor.is_stopped() => {
+                let why = format!("told to stop while attempt {other} with the same key runs");
+                return stopped(book, request, &attempt, None, why);
+            }
             Decision::Wait(_) => attempt.wait(),
             Decision::Replay(earlier) => return replay(book, request, earlier),
             Decision::Deny(denial) => {
@@ -43,6 +47,10 @@ pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Repor
             }
             Decision::Permit(permit) => {
                 let grant = permit.grant().id;
+                if actor.is_stopped() {
+                    let why = "told to stop before the grant was claimed".to_owned();
+                    return stopped(book, request, &attempt, Some(grant), why);
+                }
                 match permit.claim(&*book.ledger) {
                     Ok(claim) => return act(book, request, claim, actor, &attempt, &facts),
                     Err(AppendError::Conflict) => {}
@@ -232,6 +240,20 @@ fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
         let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
         unwritten(request, denial.grant, Reason::LedgerUnwritable, detail)
     })
+}
+
+/// The caller was told to stop before there was a claim: nothing ran, and the grant is as it was.
+fn stopped(
+    book: &Book,
+    request: &Request,
+    attempt: &Fresh,
+    grant: Option<Id>,
+    why: String,
+) -> Report {
+    let reasons = vec![(Reason::ClaimLost, why)];
+    let by = book.by(request.agent.as_ref());
+    let denial = Denial::new(request.object.clone(), attempt.id, &by, grant, reasons);
+    refuse(book, request, attempt.id, &denial)
 }
 
 /// The claim was not made: nothing runs.

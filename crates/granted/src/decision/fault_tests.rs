@@ -13,6 +13,8 @@ use granted_core::id::Id;
 use granted_core::time::Clock as _;
 use granted_testkit::Fault;
 
+use super::actor::Command;
+use super::discharge::discharge;
 use super::mint::mint;
 use super::resolve::{ResolveError, resolve};
 use super::revoke::{RevokeError, Target, revoke};
@@ -108,6 +110,27 @@ fn a_bound_file_is_looked_at_whenever_its_grant_may_be_used() {
     std::fs::write(&file, "one").unwrap();
     assert_eq!(stage.said(&stage.book()), "discharged: confirmed");
     assert_eq!(stage.effects.get(), 1);
+}
+
+/// Nothing runs on it, so it spends nothing.
+#[test]
+fn the_word_to_stop_before_the_claim_leaves_the_grant_live() {
+    let (stage, stop) = (minted(), granted_exec::Stop::new().unwrap());
+    let request = Request::new("report", "1", "exec").unwrap();
+    let attempt = |stop: &granted_exec::Stop| {
+        let mut command = Command::inline("true".into(), stop.clone());
+        let report = discharge(&stage.book(), &request, &mut command);
+        format!("{}: {}", report.outcome, report.reason)
+    };
+    let other = granted_exec::Stop::new().unwrap();
+    stop.stop();
+    assert_eq!(attempt(&stop), "refused: claim_lost");
+    assert_eq!(status(&stage), Status::Live);
+    assert_eq!(attempt(&other), "discharged: confirmed");
+    assert_eq!(
+        stage.kinds(),
+        ["ledger.opened", "minted", "outcome", "intent", "result", "outcome"]
+    );
 }
 
 #[test]

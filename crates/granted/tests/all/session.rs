@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::home::{Home, Run};
@@ -149,6 +150,37 @@ fn a_key_repeated_during_the_act_waits_for_its_outcome() {
         assert_eq!(home.rows().len(), rows + 4, "its result and outcome, and no other row");
         home.verify();
     }
+}
+
+#[test]
+fn one_that_waits_for_a_key_hears_a_signal() {
+    let home = Home::new();
+    home.mint("x", "");
+    let held = hold(&home, "x", &["--key", "k"]);
+    let same =
+        ["discharge", "--type", "report", "--id", "x", "--json", "--key", "k", "--exec", RAN];
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let waits =
+            home.command(same).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&waits);
+        // Until it catches the signal, it would die of it.
+        let catches = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_pid()));
+            let status = status.unwrap();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
+            u64::from_str_radix(mask, 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+        };
+        while !catches() {
+            std::thread::yield_now();
+        }
+        kill_process(pid, signal).unwrap();
+        let report = Run::from(waits.wait_with_output().unwrap()).exits(3).json();
+        ends(&report, "refused", "claim_lost");
+        assert!(report["detail"].as_str().unwrap().contains("told to stop"), "{report}");
+    }
+    ends(&held.end(0), "discharged", "confirmed");
+    assert_eq!(home.count("ran"), 1);
+    home.verify();
 }
 
 #[test]
