@@ -8,10 +8,11 @@ use granted_core::decision::discharge::{
 };
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
-use granted_core::decision::{Acted, Attempt, Claim, GrantState, Object, Reason, Report};
+use granted_core::decision::{Acted, Attempt, Claim, Grant, GrantState, Object, Reason, Report};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
+use granted_core::time::Stamp;
 
 use super::actor::{Actor, Handed};
 use super::gather;
@@ -132,7 +133,7 @@ fn act(
             written => break written,
         }
     };
-    match written {
+    let report = match written {
         Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
         Err(e) => {
             // It may have happened, and no row says so: the next command settles it as
@@ -141,6 +142,22 @@ fn act(
             let detail = format!("the act ended, but its result could not be recorded: {e}");
             told(request, &acted, Reason::NoResultRow, detail)
         }
+    };
+    if let Ok(None) = gather::attempt(book, acted.discharge()) {
+        mark_spent(book, &acted, facts.now);
+    }
+    report
+}
+
+/// Marks the document of a grant whose claim the ledger has lost: nothing else tells any more that it
+/// was used.
+fn mark_spent(book: &Book, acted: &Acted, since: Stamp) {
+    let grant = acted.grant();
+    if gather::document_standing(book, grant) == Standing::Agrees {
+        let spent = Grant { consumed: true, consumed_at: Some(since), ..grant.unspent() };
+        let name = DocumentName::new(&grant.object, grant.id);
+        // Best effort: there is no other place for it.
+        let _ = book.documents.refresh(&name, render(&spent).as_bytes());
     }
 }
 

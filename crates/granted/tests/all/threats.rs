@@ -338,3 +338,22 @@ fn a_test_is_more_than_its_name() {
         assert!(!has_test(source, "a"), "{source}");
     }
 }
+
+#[test]
+fn a_claim_that_its_executor_takes_back_leaves_the_grant_spent() {
+    for exec in [
+        "echo ran >> ran; cp copy .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy other; mv other .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy .granted/ledger.jsonl; exit 75",
+    ] {
+        let home = Home::new();
+        home.mint("x", "");
+        home.write("copy", home.bytes());
+        let report = home.discharge("x", exec, &[]);
+        assert_eq!(report["reason"], "no_result_row", "{report}");
+        assert_eq!(home.status("x"), "consumed");
+        assert_eq!(home.discharge("x", "echo ran >> ran", &[])["reason"], "consumed");
+        assert_eq!(home.count("ran"), 1);
+        home.verify();
+    }
+}
