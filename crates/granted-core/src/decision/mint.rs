@@ -50,7 +50,7 @@ pub struct Facts {
     pub book: Id,
     /// A new id for the grant.
     pub id: Id,
-    /// The grants that the object has.
+    /// The grants that the object has; of no use where one may stand beside them.
     pub grants: Vec<GrantState>,
     /// The seq of the last row that moved the object.
     pub object_last: u64,

@@ -4,13 +4,16 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use granted_core::decision::conclude::{After, Returned, conclude};
-use granted_core::decision::discharge::{Decision, Denial, Executor, Facts, Request, decide};
+use granted_core::decision::discharge::{
+    Decision, Denial, Executor, Facts, Request, decide, instant,
+};
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
-use granted_core::decision::{Acted, Attempt, Claim, GrantState, Object, Reason, Report};
+use granted_core::decision::{Acted, Attempt, Claim, Grant, GrantState, Object, Reason, Report};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
+use granted_core::time::Stamp;
 
 use super::actor::{Actor, Handed};
 use super::asker::{Asker, Patient, Step};
@@ -107,14 +110,17 @@ fn facts(
     let (states, _) = gather::grants_of(book, &request.object)?;
     let pending = gather::pending(book, &states)?;
     let now = book.now();
-    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(now);
+    let head = book.ledger.head()?;
+    // By the time that the claim would have, as its window is judged by.
+    let at = instant(now, head);
+    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(at);
     let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
     let drift = states.iter().filter(usable).filter_map(drifted).collect();
     // Only now: beside a ledger that cannot be read nothing is made.
     let act = book.acts.begin().map_err(|e| ReadError::Unreadable(e.to_string()))?;
     Ok(Facts {
         now,
-        head: book.ledger.head()?,
+        head,
         candidates: states.into_iter().map(|state| gather::candidate(book, state)).collect(),
         pending,
         drift,
@@ -143,7 +149,7 @@ fn act(
             written => break written,
         }
     };
-    match written {
+    let report = match written {
         Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
         Err(e) => {
             // It may have happened, and no row says so: the next command settles it as
@@ -152,6 +158,22 @@ fn act(
             let detail = format!("the act ended, but its result could not be recorded: {e}");
             told(request, &acted, Reason::NoResultRow, detail)
         }
+    };
+    if let Ok(None) = gather::attempt(book, acted.discharge()) {
+        mark_spent(book, &acted, facts.now);
+    }
+    report
+}
+
+/// Marks the document of a grant whose claim the ledger has lost: nothing else tells any more that it
+/// was used.
+fn mark_spent(book: &Book, acted: &Acted, since: Stamp) {
+    let grant = acted.grant();
+    if gather::document_standing(book, grant) == Standing::Agrees {
+        let spent = Grant { consumed: true, consumed_at: Some(since), ..grant.unspent() };
+        let name = DocumentName::new(&grant.object, grant.id);
+        // Best effort: there is no other place for it.
+        let _ = book.documents.refresh(&name, render(&spent).as_bytes());
     }
 }
 

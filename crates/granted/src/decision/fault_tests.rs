@@ -3,16 +3,20 @@
 
 use std::time::Duration;
 
-use granted_core::decision::Status;
 use granted_core::decision::conclude::Verdict;
 use granted_core::decision::discharge::Request;
 use granted_core::decision::event::Resolved;
+use granted_core::decision::mint::Terms;
+use granted_core::decision::{Bind, Object, Status};
+use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::time::Clock as _;
 use granted_testkit::Fault;
 
+use super::mint::mint;
 use super::resolve::{ResolveError, resolve};
 use super::revoke::{RevokeError, Target, revoke};
-use super::stage::{Stage, Wrong, object};
+use super::stage::{Stage, Wrong, object, terms};
 use super::tick::tick;
 use crate::book::Book;
 
@@ -83,6 +87,28 @@ fn of_a_mint() {
         // With the very first row torn there is no row to note it behind.
         assert_eq!(torn, usize::from((append, wrong) == (2, Wrong::Torn)), "{case}");
     }
+}
+
+/// The clock was set back a little, behind a window that the ledger has reached.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a file of the test")]
+fn a_bound_file_is_looked_at_whenever_its_grant_may_be_used() {
+    let (stage, dir) = (Stage::new(), tempfile::tempdir().unwrap());
+    let (file, start) = (dir.path().join("bound"), stage.clock.now());
+    let seconds = |n| start.plus(Duration::from_secs(n));
+    std::fs::write(&file, "one").unwrap();
+    let bind = Bind { path: file.to_str().unwrap().parse().unwrap(), sha256: Digest::of(b"one") };
+    let bound = Terms { binds: vec![bind], not_before: Some(seconds(3)), ..terms(&stage) };
+    mint(&stage.book(), &[bound]).unwrap();
+    stage.clock.set(seconds(4));
+    let other = Object { id: "2".parse().unwrap(), ..object() };
+    mint(&stage.book(), &[Terms { object: other, ..terms(&stage) }]).unwrap();
+    stage.clock.set(seconds(2));
+    std::fs::write(&file, "two").unwrap();
+    assert_eq!(stage.said(&stage.book()), "refused: binding_changed");
+    std::fs::write(&file, "one").unwrap();
+    assert_eq!(stage.said(&stage.book()), "discharged: confirmed");
+    assert_eq!(stage.effects.get(), 1);
 }
 
 #[test]

@@ -25,6 +25,12 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
     Ok((states, last))
 }
 
+/// The seq of the last row that moved the object.
+pub(crate) fn object_last(book: &Book, object: &Object) -> Result<u64, ReadError> {
+    let mints = book.ledger.rows(&Subject::object(object))?;
+    Ok(mints.last().map_or(0, |row| row.seq))
+}
+
 /// One grant, by its id.
 pub(crate) fn grant(book: &Book, id: Id) -> Result<Option<GrantState>, ReadError> {
     Ok(GrantState::fold(&book.ledger.rows(&Subject::grant(id))?))

@@ -338,3 +338,52 @@ fn a_test_is_more_than_its_name() {
         assert!(!has_test(source, "a"), "{source}");
     }
 }
+
+#[test]
+fn a_claim_that_its_executor_takes_back_leaves_the_grant_spent() {
+    for exec in [
+        "echo ran >> ran; cp copy .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy other; mv other .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy .granted/ledger.jsonl; exit 75",
+    ] {
+        let home = Home::new();
+        home.mint("x", "");
+        home.write("copy", home.bytes());
+        let report = home.discharge("x", exec, &[]);
+        assert_eq!(report["reason"], "no_result_row", "{report}");
+        assert_eq!(home.status("x"), "consumed");
+        assert_eq!(home.discharge("x", "echo ran >> ran", &[])["reason"], "consumed");
+        assert_eq!(home.count("ran"), 1);
+        home.verify();
+    }
+}
+
+/// The part of a ledger that the index covers is not followed line by line.
+#[test]
+fn a_changed_row_that_the_index_covers_revives_nothing() {
+    let home = Home::new();
+    let grant = home.mint("x", "");
+    let document = std::fs::read(home.document("x")).unwrap();
+    assert_eq!(home.discharge("x", "exit 1", &[])["reason"], "executor_failed");
+    home.mint_sheet(0..600);
+    home.say("tick").ok();
+    assert!(home.root().join("index").exists());
+    let good = home.bytes();
+    let other = format!("{}{}", &grant[..25], if grant.ends_with('0') { '1' } else { '0' });
+    let (from, to) = (format!("[\"grant:{grant}\","), format!("[\"grant:{other}\","));
+    let text = String::from_utf8(good).unwrap();
+    // Its claim is another grant's; its failure was a decline.
+    let head = text.find("decision.intent").unwrap();
+    let claim = format!("{}{}", &text[..head], text[head..].replace(&from, &to));
+    let failed = "\"reason\":\"executor_failed\"";
+    let declined = text.replace(failed, "\"reason\":\"executor_declined\"");
+    let declined = declined.replace("it exited with", "it exited wi");
+    for changed in [claim, declined] {
+        assert_eq!(changed.len(), text.len(), "its rows lie where they did");
+        std::fs::write(home.ledger(), changed).unwrap();
+        std::fs::write(home.document("x"), &document).unwrap();
+        assert_eq!(home.discharge("x", "touch ran", &[])["reason"], "ledger_unwritable");
+        assert!(!has_run(&home));
+        home.say("ledger verify").exits(1);
+    }
+}
