@@ -172,8 +172,10 @@ fn not_started(why: String) -> Returned {
 fn unregistered(config: &Config, name: &Name) -> String {
     let names: Vec<String> = config.executors.keys().map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
-        true => format!("no executor `{name}` is registered; there is none"),
-        false => format!("no executor `{name}` is registered; there are {}", names.join(", ")),
+        true => format!("no executor `{name}` is registered; config.toml has none"),
+        false => {
+            format!("no executor `{name}` is registered; config.toml has {}", names.join(", "))
+        }
     }
 }
 
