@@ -83,7 +83,13 @@ impl Config {
         toml::from_str(text).map_err(|e: toml::de::Error| {
             let before = e.span().and_then(|span| text.get(..span.start));
             let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-            format!("line {line}: {}", e.message())
+            let message = e.message();
+            match message.strip_suffix(", expected a sequence") {
+                Some(what) => {
+                    format!("line {line}: {what}, expected a list such as [\"a\", \"b\"]")
+                }
+                None => format!("line {line}: {message}"),
+            }
         })
     }
 }
@@ -147,6 +153,10 @@ mod tests {
             ("x = 1\n", "line 1"),
             ("[executors.a]\nargv = [\"true\"]\nargs = []\n", "line 3"),
             ("[executors.a]\nargv = []\n", "line 2"),
+            (
+                "[executors.a]\nargv = \"true\"\n",
+                "line 2: invalid type: string \"true\", expected a list such as [\"a\", \"b\"]",
+            ),
             ("[executors.a]\n\nargv = [\"true\"]\ntimeout = \"25h\"\n", "line 4"),
             ("[executors.a]\nargv = [\"true\"]\ntimeout = 5\n", "line 3"),
             ("[executors.exec]\nargv = [\"true\"]\n", "line"),

@@ -1,6 +1,7 @@
 //! Rows and grants in words, one line each. What agents and people wrote is shown escaped.
 
-use granted_core::decision::{Ended, From, Grant, Use};
+use granted_core::decision::status::use_in_words;
+use granted_core::decision::{Ended, From, Grant};
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::{Shown, cut};
@@ -121,13 +122,7 @@ pub fn grant(grant: &Grant, now: Stamp) -> Vec<String> {
             actions => names(actions),
         },
     );
-    say(
-        "use",
-        match grant.decision {
-            Use::Once => "once".into(),
-            Use::Session => "any number of times until one is not discharged".into(),
-        },
-    );
+    say("use", use_in_words(grant.decision).into());
     if let Some(executor) = &grant.executor {
         say("executor", executor.to_string());
     }

@@ -185,7 +185,14 @@ fn program_said(ended: Ended) -> Said {
     match ended {
         Ended::Exit(0) => Said::Success,
         Ended::Exit(DECLINED) => Said::Declined("nothing was done"),
-        Ended::Exit(status) => Said::Failed(format!("it exited with {status}")),
+        Ended::Exit(status) => {
+            let why = match status {
+                126 => ", as a shell does that may not run the command",
+                127 => ", as a shell does that finds no such command",
+                _ => "",
+            };
+            Said::Failed(format!("it exited with {status}{why}"))
+        }
         Ended::Signal(signal) => Said::Failed(format!("it was ended by signal {signal}")),
         // The system refused to start it: nothing ran, and nobody needs to say so.
         Ended::NotStarted => Said::Declined("it could not be started, so nothing was done"),

@@ -298,13 +298,21 @@ fn misfits(request: &Request, grant: &Grant, executor: &Executor) -> Vec<(Reason
     let mut reasons = Vec::new();
     if let Some(named) = grant.agent.as_ref().filter(|named| request.agent.as_ref() != Some(named))
     {
-        reasons.push((Reason::AgentNotNamed, format!("the grant names agent `{named}`")));
+        let who = match &request.agent {
+            None => "the attempt names no agent".into(),
+            Some(agent) => format!("`{agent}` is not named"),
+        };
+        reasons.push((Reason::AgentNotNamed, format!("{who}; the grant names agent `{named}`")));
     }
     if !grant.covers(request.action.as_ref()) {
         reasons.push((Reason::ActionNotAllowed, uncovered(request.action.as_ref(), grant)));
     }
     if let Some(pinned) = grant.executor.as_ref().filter(|pinned| **pinned != request.executor) {
-        reasons.push((Reason::ActionNotAllowed, format!("the grant names executor `{pinned}`")));
+        let name = &request.executor;
+        reasons.push((
+            Reason::ActionNotAllowed,
+            format!("`{name}` may not; the grant names executor `{pinned}`"),
+        ));
     }
     if let Executor::Ready { types, actions, .. } = executor {
         let name = &request.executor;

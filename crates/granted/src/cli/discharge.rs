@@ -88,6 +88,9 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         true => out.value(&report),
         false => out.line(&report),
     }
+    if report.replayed && !out.is_json() {
+        out.remark("note: that is the outcome of an earlier call with this key; nothing ran now");
+    }
     Ok(code(report.outcome))
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use granted_core::decision::mint::Refusal;
+use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 
 use crate::book::BookError;
@@ -149,6 +150,8 @@ impl From<ResolveError> for Failure {
     fn from(error: ResolveError) -> Failure {
         match error {
             ResolveError::Book(error) => error.into(),
+            ResolveError::Refused(resolve::Refusal::Unknown(_)) => Failure::refused(error)
+                .hint("attempts: granted ledger --kind decision.outcome, in brackets"),
             error => Failure::refused(error),
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::args::{book, instant, person_book};
 use super::failure::Failure;
 use super::out::Out;
+use crate::book::Book;
 use crate::clock;
 use crate::ledger::accept::accept;
 use crate::ledger::tail::{Filter, tail};
@@ -160,7 +161,7 @@ fn check(out: &Out) -> Result<u8, Failure> {
     let ok = report.fault.is_none();
     match out.is_json() {
         true => out.value(&json(report)),
-        false => tell(&report, spent(), out),
+        false => tell(&book, &report, spent(), out),
     }
     Ok(if ok { 0 } else { 1 })
 }
@@ -172,7 +173,7 @@ fn json(report: Report) -> VerifyJson {
     VerifyJson { ok: error.is_none(), rows, bytes, head, error }
 }
 
-fn tell(report: &Report, spent: Duration, out: &Out) {
+fn tell(book: &Book, report: &Report, spent: Duration, out: &Out) {
     if let Some(fault) = &report.fault {
         out.line(format_args!(
             "damaged: line {} (byte {}): {}; the last good row is {}",
@@ -183,6 +184,10 @@ fn tell(report: &Report, spent: Duration, out: &Out) {
         ));
         out.remark("hint: if you know why, and the damage is at the end: granted ledger accept");
         return;
+    }
+    if report.bytes == 0 && report.unfinished.is_none() {
+        let path = book.home().ledger().display().to_string();
+        return out.line(format_args!("there is no row in `{}`", Shown(&path)));
     }
     let micros = spent.as_micros().max(1);
     let rate = u128::from(report.bytes) / micros;

@@ -1,5 +1,6 @@
 //! `granted mint`
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
@@ -14,6 +15,7 @@ use super::args::{duration, instant, person_book};
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
+use crate::book::Book;
 use crate::decision::mint::{MintError, Minted, mint};
 use crate::{files, render};
 
@@ -46,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = instant)]
     not_before: Option<Stamp>,
     /// APPROVE_ONCE: spent by the first discharge. APPROVE_SESSION: any number of discharges until
-    /// one is not `discharged`.
+    /// one fails or is uncertain.
     #[arg(long, value_name = "DECISION", value_parser = use_of, default_value = "APPROVE_ONCE", hide_default_value = true)]
     decision: Use,
     /// What is covered, in words.
@@ -127,7 +129,17 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     for minted in &minted {
         show(minted, now, out);
     }
+    for name in unregistered(&minted, &book).iter().filter(|_| !out.is_json()) {
+        out.remark(format_args!("note: no executor `{name}` is registered in config.toml yet"));
+    }
     Ok(0)
+}
+
+/// The executors that these grants name and that the config does not. A program may be one itself.
+fn unregistered<'a>(minted: &'a [Minted], book: &Book) -> BTreeSet<&'a Name> {
+    let named = minted.iter().filter_map(|minted| minted.grant.executor.as_ref());
+    let known = |name: &Name| *name == Name::exec() || book.config().executors.contains_key(name);
+    named.filter(|name| !known(name)).collect()
 }
 
 /// Names the file that the grant came from, if it did, and of a sheet the line.

@@ -1,9 +1,11 @@
 //! `granted status`
 
 use granted_core::decision::document::Standing;
+use granted_core::decision::event::Resolved;
 use granted_core::decision::grant::ReceiptOutcome;
-use granted_core::decision::{Grant, Object, Status};
-use granted_core::ledger::{Event, Row};
+use granted_core::decision::{Class, Grant, Object, Status};
+use granted_core::id::Id;
+use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
 use serde::Serialize;
@@ -98,6 +100,23 @@ fn revoked(view: &View, now: Stamp) -> String {
     row.map(|row| format!("taken back at {}", render::time(row.at, now))).unwrap_or_default()
 }
 
+/// Of an uncertain attempt, what the person found, or that nobody has looked yet.
+fn settled(view: &View, outcome: Class, attempt: Id) -> String {
+    let of_attempt = |row: &&Row| row.refs.iter().any(|(s, _)| *s == Subject::discharge(attempt));
+    let resolved = view.rows.iter().filter(of_attempt).find_map(|row| match &row.event {
+        Event::Resolved(resolved) => Some(resolved),
+        _ => None,
+    });
+    match (outcome, resolved) {
+        (Class::Uncertain, None) => format!("; say what you find: granted resolve {attempt}"),
+        (_, Some(Resolved { happened: true, by, .. })) => format!("; it happened, says {by}"),
+        (_, Some(Resolved { happened: false, by, .. })) => {
+            format!("; it did not happen, says {by}")
+        }
+        (_, None) => String::new(),
+    }
+}
+
 /// What the status leaves open, in a few words.
 pub(super) fn aside(view: &View, now: Stamp) -> String {
     let Some(grant) = &view.grant else { return ": no grant was ever minted".into() };
@@ -109,7 +128,11 @@ pub(super) fn aside(view: &View, now: Stamp) -> String {
         (Status::Expired, ..) => format!("since {}", render::time(grant.not_after, now)),
         (Status::Consumed, Some(receipt), _) => match (receipt.outcome, receipt.reason) {
             (ReceiptOutcome::Ended(outcome), Some(reason)) => {
-                format!("{outcome}: {reason} at {}", render::time(receipt.at, now))
+                let at = render::time(receipt.at, now);
+                format!(
+                    "{outcome}: {reason} at {at}{}",
+                    settled(view, outcome, receipt.discharge_id)
+                )
             }
             _ => format!("claimed at {}", render::time(receipt.at, now)),
         },

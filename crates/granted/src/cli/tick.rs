@@ -6,7 +6,7 @@ use super::out::Out;
 use crate::decision::tick::{Named, tick};
 use crate::render;
 
-/// Record what only time brings about; for a timer.
+/// Record the grants that expired and the acts that were cut off; for a timer.
 ///
 /// Writes one `expired` row for each grant whose window closed without its being spent, settles
 /// acts that were cut off, and names the grants in the last tenth of their window. Prints nothing
@@ -17,7 +17,7 @@ pub(crate) struct Args {}
 
 const AFTER_HELP: &str = "\
 Example, in a crontab:
-  */15 * * * * granted tick";
+  */15 * * * * $HOME/.cargo/bin/granted tick";
 
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
@@ -35,9 +35,9 @@ pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
         say("expired", named, format!("its window closed at {}", end(named)));
     }
     for named in &ticked.interrupted {
-        let attempt = named.discharge_id.map(|id| format!("attempt {id} was cut off; "));
-        let look = "say what you find: granted resolve";
-        say("interrupted", named, attempt.unwrap_or_default() + look);
+        let id = named.discharge_id.map(|id| id.to_string()).unwrap_or_default();
+        let look = format!("attempt {id} was cut off; say what you find: granted resolve {id}");
+        say("interrupted", named, look);
     }
     for named in &ticked.due {
         say("due", named, format!("it ends at {}", end(named)));

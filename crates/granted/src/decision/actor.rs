@@ -185,8 +185,10 @@ fn not_started(why: String) -> Returned {
 fn unregistered<'a>(name: &Name, registered: impl IntoIterator<Item = &'a Name>) -> String {
     let names: Vec<String> = registered.into_iter().map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
-        true => format!("no executor `{name}` is registered; there is none"),
-        false => format!("no executor `{name}` is registered; there are {}", names.join(", ")),
+        true => format!("no executor `{name}` is registered; config.toml has none"),
+        false => {
+            format!("no executor `{name}` is registered; config.toml has {}", names.join(", "))
+        }
     }
 }
 
