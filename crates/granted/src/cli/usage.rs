@@ -12,8 +12,9 @@ pub(super) fn failure(error: &clap::Error, command: &Command, args: &[OsString])
     let text = marked(error);
     let mut paragraphs = text.split("\n\n");
     let message = one_line(paragraphs.next().unwrap_or_default(), "error: ");
-    let tips =
-        paragraphs.flat_map(str::lines).map(str::trim).filter(|line| line.starts_with("tip: "));
+    // That an unknown flag could be given as a value is never what was meant.
+    let is_tip = |line: &&str| line.starts_with("tip: ") && !line.starts_with("tip: to pass ");
+    let tips = paragraphs.flat_map(str::lines).map(str::trim).filter(is_tip);
     let mut hints: Vec<String> = tips.map(|tip| one_line(tip, "tip: ")).collect();
     hints.push(format!("{} --help", verb(command, args)));
     Failure::usage(message).hint(hints.join("; see "))
