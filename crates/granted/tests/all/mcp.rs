@@ -2,5 +2,6 @@
 
 mod acting;
 mod arguments;
+mod document;
 mod frames;
 mod speaking;

@@ -306,10 +306,11 @@ fn named(row: &str) -> Vec<(&str, &str)> {
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     let begins = format!("fn {name}(");
-    let at = lines.iter().position(|line| line.starts_with(&begins));
+    let begins = |line: &&str| line.strip_prefix("async ").unwrap_or(line).starts_with(&begins);
+    let at = lines.iter().position(begins);
     at.is_some_and(|at| {
         let mut above = lines[..at].iter().rev().take_while(|line| line.starts_with("#["));
-        above.any(|line| *line == "#[test]")
+        above.any(|line| *line == "#[test]" || line.starts_with("#[tokio::test"))
     })
 }
 
