@@ -83,6 +83,16 @@ pub enum Executor {
     Missing(String),
 }
 
+impl Executor {
+    /// The digest of what would run.
+    fn digest(&self) -> Option<Digest> {
+        match self {
+            Executor::Ready { digest, .. } => *digest,
+            Executor::Missing(_) => None,
+        }
+    }
+}
+
 /// The world as the decision sees it.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -161,7 +171,10 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
     let chosen_id = chosen.map(|candidate| candidate.state.grant.id);
     if let Some(earlier) = earlier(request, facts, chosen_id) {
         let intent = &earlier.intent.body;
-        if intent.action != request.action || intent.executor.name != request.executor {
+        // Every command on the command line has the same name; its digest tells them apart.
+        let is_inline = request.executor == Name::exec();
+        let other = is_inline && intent.executor.digest != facts.executor.digest();
+        if other || intent.action != request.action || intent.executor.name != request.executor {
             let detail = "the key was used with another action or executor".to_owned();
             return deny(request, facts, chosen_id, vec![(Reason::InvalidRequest, detail)]);
         }
@@ -362,13 +375,7 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
         act: facts.act.clone(),
         action: request.action.clone(),
         deadline,
-        executor: ExecutorUsed {
-            digest: match &facts.executor {
-                Executor::Ready { digest, .. } => *digest,
-                Executor::Missing(_) => None,
-            },
-            name: request.executor.clone(),
-        },
+        executor: ExecutorUsed { digest: facts.executor.digest(), name: request.executor.clone() },
         key: request.key.clone(),
         object: request.object.clone(),
         result_token_sha256: facts.token_sha256,

@@ -41,7 +41,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Opens the book that the environment names.
 pub(crate) fn book() -> Result<Book, Failure> {
-    Ok(Book::open(Home::from_env()?, Door::Cli)?)
+    Ok(Book::open(Home::from_env()?, Door::Cli))
 }
 
 /// Opens the book for a verb that only a person uses. It is kept from executors by mistake, not

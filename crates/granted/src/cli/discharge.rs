@@ -72,7 +72,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
         (Some(exec), _) => Command::inline(exec, stop),
-        (None, name) => Command::registered(book.config(), name.unwrap_or_else(Name::exec), stop),
+        (None, name) => Command::registered(&book.config()?, name.unwrap_or_else(Name::exec), stop),
     }
     .echoing();
     let request = Request {

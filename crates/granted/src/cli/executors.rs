@@ -38,11 +38,12 @@ Example, in ~/.granted/config.toml:
 
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
-    let executors = &book.config().executors;
+    let config = book.config()?;
+    let executors = &config.executors;
     let mut all_ready = true;
     for (name, entry) in executors {
         let stop = Stop::new().map_err(Failure::system)?;
-        let command = Command::registered(book.config(), name.clone(), stop);
+        let command = Command::registered(&config, name.clone(), stop);
         all_ready &= command.problem().is_none();
         show(name, entry, command.problem(), out);
     }

@@ -32,8 +32,8 @@ Example, in a client's configuration:
   {\"command\": \"granted\", \"args\": [\"mcp\", \"--agent\", \"claude\"]}";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = Book::open(Home::from_env()?, Door::Mcp)?;
-    let executors = Executors::new(book.config(), args.executors).map_err(Failure::usage)?;
+    let book = Book::open(Home::from_env()?, Door::Mcp);
+    let executors = Executors::new(book.config()?, args.executors).map_err(Failure::usage)?;
     let server = Server::new(book, executors, args.agent);
     out.remark(format_args!("granted mcp: {}", server.describe()));
     serve(server, remark).map_err(Failure::system)?;

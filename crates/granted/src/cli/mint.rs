@@ -59,7 +59,7 @@ pub(crate) struct Args {
     not_scope: Vec<Note>,
     /// An action that is covered. Repeatable. Without any, every action is but those that stay
     /// human.
-    #[arg(long, value_name = "ACTION")]
+    #[arg(long, value_name = "ACTION", value_parser = action)]
     allow: Vec<Name>,
     /// The only executor that may discharge it.
     #[arg(long, value_name = "NAME")]
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
     from: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
-    #[arg(long, value_name = "FILE", conflicts_with = "decision")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
     sheet: Option<PathBuf>,
 }
 
@@ -87,6 +87,14 @@ Examples:
   granted mint --type deploy --id web --by me --for 2h --decision APPROVE_SESSION --executor deploy
   granted mint --sheet invoices.jsonl --by me --for 7d --allow remind
       where a line is {\"object\":{\"type\":\"invoice\",\"id\":\"2026-118\"},\"scope\":\"one reminder\"}";
+
+/// Reads one action. A list in one argument would be an action that nobody ever asks for.
+fn action(text: &str) -> Result<Name, String> {
+    if text.contains([',', ' ']) {
+        return Err("it is one action; repeat --allow for others".into());
+    }
+    Name::new(text).map_err(|e| e.to_string())
+}
 
 fn use_of(text: &str) -> Result<Use, String> {
     match text {
@@ -129,17 +137,31 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     for minted in &minted {
         show(minted, now, out);
     }
-    for name in unregistered(&minted, &book).iter().filter(|_| !out.is_json()) {
-        out.remark(format_args!("note: no executor `{name}` is registered in config.toml yet"));
+    if !out.is_json() {
+        note_unregistered(&minted, &book, out);
     }
     Ok(0)
 }
 
-/// The executors that these grants name and that the config does not. A program may be one itself.
-fn unregistered<'a>(minted: &'a [Minted], book: &Book) -> BTreeSet<&'a Name> {
-    let named = minted.iter().filter_map(|minted| minted.grant.executor.as_ref());
-    let known = |name: &Name| *name == Name::exec() || book.config().executors.contains_key(name);
-    named.filter(|name| !known(name)).collect()
+/// Notes the executors that these grants name and that the config does not. A program may be one
+/// itself.
+fn note_unregistered(minted: &[Minted], book: &Book, out: &Out) {
+    let named: BTreeSet<&Name> =
+        minted.iter().filter_map(|minted| minted.grant.executor.as_ref()).collect();
+    if named.is_empty() {
+        return;
+    }
+    match book.config() {
+        Ok(config) => named
+            .into_iter()
+            .filter(|name| **name != Name::exec() && !config.executors.contains_key(*name))
+            .for_each(|name| {
+                out.remark(format_args!(
+                    "note: no executor `{name}` is registered in config.toml yet"
+                ));
+            }),
+        Err(e) => out.remark(format_args!("note: {}", Shown(&e.to_string()))),
+    }
 }
 
 /// Names the file that the grant came from, if it did, and of a sheet the line.

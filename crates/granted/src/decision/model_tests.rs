@@ -122,7 +122,7 @@ impl Real {
         let (ledger, documents) = (self.ledger.clone(), self.documents.clone());
         let home = Home::at(self.dir.path());
         let book = Book::with(home, Door::Library, ledger, documents, self.clock.clone());
-        self.book = Some(book.unwrap());
+        self.book = Some(book);
     }
 
     fn book(&self) -> &Book {

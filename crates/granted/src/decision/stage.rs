@@ -91,7 +91,7 @@ impl Stage {
         let file = FileLedger::with_disk(home.ledger(), self.clock.clone(), by, disk);
         let ledger = Arc::new(faults(FaultyLedger::new(Arc::new(file))));
         let documents = Arc::new(FileDocuments::new(home.documents()));
-        Book::with(home, Door::Library, ledger, documents, self.clock.clone()).unwrap()
+        Book::with(home, Door::Library, ledger, documents, self.clock.clone())
     }
 
     /// Mints `report/1`; what is told.

@@ -294,7 +294,7 @@ impl Server {
     /// One run of the pipeline, in a thread of its own.
     fn make(&self, asked: Asked, stop: &Stop, admitted: bool) -> Result<Report, Left> {
         let Shared { book, executors, agent, pace, .. } = &*self.0;
-        let mut command = executors.command(book, asked.executor.clone(), stop.clone());
+        let mut command = executors.command(asked.executor.clone(), stop.clone());
         let request = granted_core::decision::discharge::Request {
             object: asked.object,
             action: asked.action,

@@ -18,7 +18,7 @@ fn book(home: &Home, clock: Arc<dyn Clock>) -> Book {
     let places = granted::Home::at(home.root());
     let ledger = Arc::new(FileLedger::new(places.ledger(), clock.clone(), by));
     let documents = Arc::new(FileDocuments::new(places.documents()));
-    Book::with(places, Door::Library, ledger, documents, clock).unwrap()
+    Book::with(places, Door::Library, ledger, documents, clock)
 }
 
 fn act(book: &Book, id: &str, during: impl FnOnce()) -> Report {

@@ -1,9 +1,9 @@
-//! A broken config stops every verb before it does anything.
+//! A broken config stops what would run executors, before it does anything, and nothing else.
 
 use crate::home::Home;
 
 #[test]
-fn a_broken_config_stops_every_verb_and_names_its_line() {
+fn a_broken_config_stops_what_runs_executors_and_names_its_line() {
     let home = Home::new();
     home.mint("x", "");
     let before = home.bytes();
@@ -41,26 +41,23 @@ fn a_broken_config_stops_every_verb_and_names_its_line() {
     std::fs::remove_file(&config).unwrap();
     assert_eq!(home.bytes(), before);
     assert_eq!(home.count("ran"), 0);
+    // A person who comes to take a grant back is not held up.
+    std::fs::write(&config, "nonsense\n").unwrap();
     home.run(["discharge", "--type", "report", "--id", "x", "--exec", "true"]).ok();
+    home.mint("y", "");
+    home.say("revoke --type report --id y").ok();
 }
 
 #[track_caller]
 fn assert_config_stops(home: &Home, said: &str) {
-    for line in [
-        "status --type report --id x",
-        "list",
-        "tick",
-        "ledger",
-        "ledger verify",
-        "executors",
-        "mint --type report --id y --by me --for 1h",
-        "revoke --type report --id x",
-        "discharge --type report --id x --executor a",
-    ] {
+    for line in ["executors", "discharge --type report --id x --executor a", "mcp"] {
         let run = home.say(line).exits(1);
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
         assert_eq!(run.stderr.matches("config.toml`").count(), 1, "{run:?}");
         assert!(run.stderr.contains(said), "{said}: {run:?}");
         assert!(!run.stderr.contains('\u{202e}'), "{run:?}");
+    }
+    for line in ["status --type report --id x", "list", "tick", "ledger", "ledger verify"] {
+        home.say(line).ok();
     }
 }

@@ -89,7 +89,7 @@ fn opened(home: &Home, now: Stamp) -> (Arc<FileLedger>, Book) {
     let by = By { agent: None, door: Door::Library, host: "box".into(), uid: 0 };
     let ledger = Arc::new(FileLedger::new(places.ledger(), clock.clone(), by));
     let documents = Arc::new(FileDocuments::new(places.documents()));
-    let book = Book::with(places, Door::Library, ledger.clone(), documents, clock).unwrap();
+    let book = Book::with(places, Door::Library, ledger.clone(), documents, clock);
     (ledger, book)
 }
 

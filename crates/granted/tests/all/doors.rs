@@ -374,7 +374,7 @@ impl World {
     }
 
     fn book(&self) -> Book {
-        Book::open(granted::Home::at(self.home.root()), Door::Library).unwrap()
+        Book::open(granted::Home::at(self.home.root()), Door::Library)
     }
 
     /// The report of an attempt.

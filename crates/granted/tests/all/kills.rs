@@ -195,7 +195,7 @@ fn library(home: &Home, clock: Arc<FixedClock>) -> Book {
     let places = Places::at(home.root());
     let ledger = Arc::new(FileLedger::new(places.ledger(), clock.clone(), by()));
     let documents = Arc::new(FileDocuments::new(places.documents()));
-    Book::with(places, Door::Library, ledger, documents, clock).unwrap()
+    Book::with(places, Door::Library, ledger, documents, clock)
 }
 
 fn by() -> By {

@@ -216,7 +216,7 @@ fn a_row_changed_in_place_is_found() {
 }
 
 fn book(home: &Home) -> Book {
-    Book::open(Places::at(home.root()), Door::Library).unwrap()
+    Book::open(Places::at(home.root()), Door::Library)
 }
 
 fn object() -> Object {

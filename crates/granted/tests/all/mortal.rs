@@ -70,7 +70,7 @@ fn mortal() {
     };
     let documents = MortalDocuments(FileDocuments::new(places.documents()));
     let (ledger, documents) = (Arc::new(ledger), Arc::new(documents));
-    let book = Book::with(places, Door::Library, ledger, documents, clock).unwrap();
+    let book = Book::with(places, Door::Library, ledger, documents, clock);
     let request = Request::new("report", "1", "closure").unwrap();
     granted::discharge(&book, &request, |_, act| {
         reach("before the effect");

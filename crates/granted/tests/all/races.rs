@@ -135,7 +135,7 @@ fn processes_race_200_grants() {
 fn threads_race(grants: usize, attempts: usize) {
     let home = home();
     mint_sheet(&home, 0..grants);
-    let book = Book::open(Places::at(home.root()), Door::Library).unwrap();
+    let book = Book::open(Places::at(home.root()), Door::Library);
     let calls: Vec<AtomicUsize> = (0..grants).map(|_| AtomicUsize::new(0)).collect();
     let (start, next) = (Barrier::new(64), AtomicUsize::new(0));
     let worker = || {
