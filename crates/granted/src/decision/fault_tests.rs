@@ -93,6 +93,7 @@ fn of_a_mint() {
 
 /// The clock was set back a little, behind a window that the ledger has reached.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the bound file is the test's own")]
 fn a_bound_file_is_looked_at_whenever_its_grant_may_be_used() {
     let (stage, dir) = (Stage::new(), tempfile::tempdir().unwrap());
     let (file, start) = (dir.path().join("bound"), stage.clock.now());
