@@ -281,6 +281,9 @@ fn what_stays_human_must_be_named() {
         named.allowed_actions.push(name(verb));
         assert_eq!(ask(&named, Some(verb)), [], "{verb}");
     }
+    for verb in ["Pay", "PAY", "first-contact", "First.Contact"] {
+        assert_eq!(ask(&any, Some(verb)), [Reason::ActionNotAllowed], "{verb}");
+    }
     assert_eq!(ask(&grant(), None), [Reason::ActionNotAllowed]);
 }
 

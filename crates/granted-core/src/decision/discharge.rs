@@ -171,10 +171,7 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
     let chosen_id = chosen.map(|candidate| candidate.state.grant.id);
     if let Some(earlier) = earlier(request, facts, chosen_id) {
         let intent = &earlier.intent.body;
-        // Every command on the command line has the same name; its digest tells them apart.
-        let is_inline = request.executor == Name::exec();
-        let other = is_inline && intent.executor.digest != facts.executor.digest();
-        if other || intent.action != request.action || intent.executor.name != request.executor {
+        if intent.action != request.action || intent.executor.name != request.executor {
             let detail = "the key was used with another action or executor".to_owned();
             return deny(request, facts, chosen_id, vec![(Reason::InvalidRequest, detail)]);
         }

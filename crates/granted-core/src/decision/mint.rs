@@ -3,7 +3,7 @@
 use super::discharge::{clock_behind, instant};
 use super::event::Minted;
 use super::fold::GrantState;
-use super::grant::STAYS_HUMAN;
+use super::grant::stays_human;
 use super::{Bind, Grant, Kind, Object, Use};
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
@@ -168,5 +168,5 @@ pub fn window(not_before: Option<Stamp>, not_after: Stamp, now: Stamp) -> Result
 
 /// The allowed actions that otherwise stay human; `mint` tells the person that they now ride.
 pub fn named_human_actions(grant: &Grant) -> impl Iterator<Item = &Name> {
-    grant.allowed_actions.iter().filter(|action| STAYS_HUMAN.contains(&action.as_str()))
+    grant.allowed_actions.iter().filter(|action| stays_human(action))
 }

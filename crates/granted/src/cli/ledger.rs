@@ -182,7 +182,10 @@ fn tell(book: &Book, report: &Report, spent: Duration, out: &Out) {
             Shown(&fault.cause),
             report.rows
         ));
-        out.remark("hint: if you know why, and the damage is at the end: granted ledger accept");
+        out.remark(match report.acceptable {
+            true => "hint: to move this line and all behind it aside: granted ledger accept",
+            false => "hint: the rows behind it still count; compare the file with a copy of it",
+        });
         return;
     }
     if report.bytes == 0 && report.unfinished.is_none() {
