@@ -127,7 +127,7 @@ impl Book {
         if self.has_documents() {
             let path = self.home.ledger().display();
             return Err(NotWritten::RolledBack(format!(
-                "`{path}` is gone or empty, but there are grants in `{}`: put the ledger back, or \
+                "`{path}` holds no row, but there are grants in `{}`: put the ledger back, or \
                  move them away to begin a new book",
                 self.home.documents().display()
             ))

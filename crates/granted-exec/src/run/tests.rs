@@ -251,7 +251,7 @@ fn nothing_starts_after_the_word_or_without_time() {
     assert_eq!(run.ended, Ended::TimedOut);
     stop.stop();
     let run = with(&touch, QUICK, &stop, None);
-    assert_eq!((run.ended, &*run.detail), (Ended::Stopped, "stopped before it was started"));
+    assert_eq!((run.ended, &*run.detail), (Ended::NotStarted, "told to stop before that"));
     assert!(!mark.exists());
 }
 

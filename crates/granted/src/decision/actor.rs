@@ -206,7 +206,7 @@ fn unregistered<'a>(name: &Name, registered: impl IntoIterator<Item = &'a Name>)
     match names.is_empty() {
         true => format!("no executor `{name}` is registered; config.toml has none"),
         false => {
-            format!("no executor `{name}` is registered; config.toml has {}", names.join(", "))
+            format!("no executor `{name}` is registered; there are {}", names.join(", "))
         }
     }
 }

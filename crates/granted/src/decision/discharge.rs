@@ -52,9 +52,13 @@ pub fn attempt<A: Asker>(
                 Ok(_) | Err(AppendError::Conflict) => {}
                 Err(e) => return Ok(unwritten(request, None, reason_of(&e), e.to_string())),
             },
-            Decision::Wait(_) => {
+            Decision::Wait(other) => {
                 asker.before(Step::Wait)?;
-                attempt.wait();
+                if !attempt.wait(request.timeout) {
+                    asker.before(Step::Refusal)?;
+                    let denial = still_running(book, request, &attempt, other);
+                    return Ok(refuse(book, request, attempt.id, &denial));
+                }
             }
             Decision::Replay(earlier) => return Ok(replay(book, request, earlier)),
             Decision::Deny(denial) => {
@@ -82,7 +86,8 @@ pub fn attempt<A: Asker>(
 struct Fresh {
     id: Id,
     token: String,
-    waited: u32,
+    begun: Duration,
+    waits: u32,
 }
 
 impl Fresh {
@@ -90,14 +95,16 @@ impl Fresh {
         Ok(Fresh {
             id: book.new_id().map_err(|e| e.to_string())?,
             token: entropy::token().map_err(|e| e.to_string())?,
-            waited: 0,
+            begun: clock::since_boot(),
+            waits: 0,
         })
     }
 
-    /// Waits a little for another attempt, longer each time.
-    fn wait(&mut self) {
-        clock::pause(Duration::from_millis(10 << self.waited.min(5)));
-        self.waited = self.waited.saturating_add(1);
+    /// Waits a little for another attempt, longer each time; `false` once `limit` is up.
+    fn wait(&mut self, limit: Duration) -> bool {
+        clock::pause(Duration::from_millis(10 << self.waits.min(5)));
+        self.waits = self.waits.saturating_add(1);
+        clock::since_boot().saturating_sub(self.begun) < limit
     }
 }
 
@@ -260,18 +267,29 @@ fn replay(book: &Book, request: &Request, earlier: Id) -> Report {
     }
 }
 
+/// The refusal of an attempt that waited for another one with its key for as long as it may take
+/// itself: that one hangs, or waits for this one.
+fn still_running(book: &Book, request: &Request, attempt: &Fresh, other: Id) -> Denial {
+    let why = format!("attempt {other} with the same key still runs");
+    let by = book.by(request.agent.as_ref());
+    let reasons = vec![(Reason::ClaimLost, why)];
+    Denial::new(request.object.clone(), attempt.id, &by, None, reasons)
+}
+
 /// Records a refusal and answers with it.
 fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
     let written = book.append(std::slice::from_ref(&denial.draft));
-    let report = written.map_err(|e| e.to_string()).and_then(|_| {
-        let attempt = gather::attempt(book, id).map_err(|e| e.to_string())?;
-        attempt.and_then(|attempt| Report::of(&attempt, false)).ok_or("its row is gone".to_owned())
+    let report = written.map_err(|e| (reason_of(&e), e.to_string())).and_then(|_| {
+        let unread = |why: String| (Reason::LedgerUnwritable, why);
+        let attempt = gather::attempt(book, id).map_err(|e| unread(e.to_string()))?;
+        let report = attempt.and_then(|attempt| Report::of(&attempt, false));
+        report.ok_or_else(|| unread("its row is gone".into()))
     });
-    report.unwrap_or_else(|why| {
+    report.unwrap_or_else(|(reason, why)| {
         // An attempt that leaves no row is news of its own, whatever it was refused for.
         let refused = denial.reasons.first().map(|(reason, detail)| format!("{reason}: {detail}"));
         let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
-        unwritten(request, denial.grant, Reason::LedgerUnwritable, detail)
+        unwritten(request, denial.grant, reason, detail)
     })
 }
 

@@ -286,16 +286,26 @@ fn a_ledger_replaced_during_the_act_confirms_nothing() {
 }
 
 #[test]
-fn a_ledger_deleted_under_an_open_book_starts_over_with_no_grant() {
+fn a_ledger_deleted_under_an_open_book_is_no_clean_slate() {
     let home = Home::new();
     home.mint("x", "");
     home.mint("first", "");
     let book = book(&home);
     assert_eq!(act(&book, "first", || ()).reason.as_str(), "confirmed");
-    let opened = home.rows()[0].clone();
+    let (opened, ledger) = (home.rows()[0].clone(), home.bytes());
     fs::remove_file(home.ledger()).unwrap();
     assert_eq!(status(&book, &object()).unwrap().status, Status::None);
-    assert_eq!(act(&book, "x", never).reason.as_str(), "none");
+    // Its documents tell that there was one.
+    assert_eq!(act(&book, "x", never).reason.as_str(), "ledger_rolled_back");
+    let minted = home.say(MINT).exits(1);
+    assert!(minted.stderr.contains("put the ledger back"), "{minted:?}");
+    assert!(!home.ledger().exists());
+    fs::write(home.ledger(), ledger).unwrap();
+    assert_eq!(act(&book, "x", || ()).reason.as_str(), "confirmed");
+    // Moved away with the ledger, they leave a new book.
+    fs::rename(home.root().join("grants"), home.dir().join("old")).unwrap();
+    fs::remove_file(home.ledger()).unwrap();
+    home.mint("y", "");
     assert_ne!(home.rows()[0]["body"]["book"], opened["body"]["book"]);
     home.verify();
 }

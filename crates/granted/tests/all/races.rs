@@ -218,6 +218,19 @@ fn a_key_waits_for_the_act_that_runs() {
 }
 
 #[test]
+fn one_that_waits_for_its_own_key_does_not_wait_for_ever() {
+    let home = home();
+    home.mint("1", "");
+    let inner = "granted discharge --type report --id 1 --key k --timeout 1s --exec true; exit 75";
+    let bin = env!("CARGO_BIN_EXE_granted").rsplit_once('/').unwrap().0;
+    let act = format!("PATH={bin}:$PATH; {inner}");
+    let outer = ends(vec![start_discharge(&home, "1", &act, &["--key", "k"])]).remove(0);
+    assert_eq!(said(&outer.json()), "refused: executor_declined");
+    assert!(outer.stderr.contains("refused: claim_lost"), "{outer:?}");
+    home.verify();
+}
+
+#[test]
 fn one_that_waits_for_a_key_can_be_told_to_stop() {
     let home = home();
     home.mint("1", "");
