@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 mod args;
+mod asked;
 mod discharge;
 mod executors;
 mod failure;

@@ -9,8 +9,8 @@ use granted_core::time::Stamp;
 use serde::Deserialize;
 
 use super::args::duration;
+use super::asked::Asked;
 use super::failure::Failure;
-use super::mint::Asked;
 use crate::files;
 
 /// The most bytes of a document or of a line.

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::Arguments;
 use super::executors::Executors;
 use super::pace::Pace;
+use super::schema::{DEFAULT_ROWS, DISCHARGE, MAX_ROWS, STATUS, TAIL};
 use super::tools;
 use super::wire::End;
 use crate::book::Book;
@@ -31,20 +32,8 @@ use crate::decision::discharge::attempt;
 use crate::decision::status::of_object;
 use crate::ledger::tail::{Filter, tail};
 
-/// The tool that looks at an object's grant.
-pub(super) const STATUS: &str = "grant_status";
-/// The tool that discharges an object.
-pub(super) const DISCHARGE: &str = "grant_discharge";
-/// The tool that shows the last rows.
-pub(super) const TAIL: &str = "ledger_tail";
-
 /// The kinds of rows that the tools show, by their beginnings.
 const KINDS: &[&str] = &["decision.", "ledger."];
-
-/// How many rows `ledger_tail` shows at most, and where nothing is said.
-pub(super) const MAX_ROWS: u64 = 200;
-/// As [`MAX_ROWS`].
-pub(super) const DEFAULT_ROWS: u64 = 20;
 
 /// How many attempts are made at once. The others wait.
 const MAX_ACTING: usize = 64;
