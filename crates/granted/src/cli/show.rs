@@ -5,7 +5,7 @@ use granted_core::id::Id;
 use super::args::book;
 use super::failure::Failure;
 use super::out::Out;
-use super::status::{aside, json, word};
+use super::status::{aside, word};
 use crate::decision::status::of_grant;
 use crate::render;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
             .hint("all grants: granted list --all"));
     };
     if out.is_json() {
-        out.value(&json(&view, usize::MAX));
+        out.value(&view.json(usize::MAX));
         return Ok(0);
     }
     let now = book.now();

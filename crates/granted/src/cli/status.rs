@@ -3,18 +3,16 @@
 use granted_core::decision::document::Standing;
 use granted_core::decision::event::Resolved;
 use granted_core::decision::grant::ReceiptOutcome;
-use granted_core::decision::{Class, Grant, Object, Status};
+use granted_core::decision::{Class, Object, Status};
 use granted_core::id::Id;
 use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::args::{ObjectArgs, book};
 use super::failure::Failure;
 use super::out::{Mark, Out};
-use crate::decision::status::{View, of_object};
+use crate::decision::status::{LAST_ROWS, View, of_object};
 use crate::render;
 
 /// Say whether an object can be discharged now: live, none, consumed, not_yet, expired, unreadable
@@ -28,16 +26,6 @@ pub(crate) struct Args {
     object: ObjectArgs,
 }
 
-/// How many of the last rows are shown.
-pub(crate) const LAST_ROWS: usize = 20;
-
-#[derive(Serialize)]
-pub(crate) struct ViewJson<'a> {
-    status: Status,
-    grant: Option<&'a Grant>,
-    rows: Vec<Box<RawValue>>,
-}
-
 const AFTER_HELP: &str = "\
 Example:
   granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
@@ -47,10 +35,10 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let object = Object::from(args.object);
     let view = of_object(&book, &object)?;
     if out.is_json() {
-        out.value(&json(&view, LAST_ROWS));
+        out.value(&view.json(LAST_ROWS));
     } else {
         out.line(format_args!("{} {object}{}", word(view.status, out), aside(&view, book.now())));
-        for line in last(&view.rows, LAST_ROWS).iter().map(render::row) {
+        for line in view.last(LAST_ROWS).iter().map(render::row) {
             out.line(line);
         }
     }
@@ -78,20 +66,6 @@ pub(super) fn mark(status: Status) -> Mark {
         Status::Unreadable => Mark::Bad,
         _ => Mark::Doubt,
     }
-}
-
-/// A view as JSON, with its last rows as they stand in the ledger.
-pub(crate) fn json(view: &View, rows: usize) -> ViewJson<'_> {
-    let raw = |row: &Row| {
-        // A row's line is canonical JSON.
-        String::from_utf8(row.line()).ok().and_then(|line| RawValue::from_string(line).ok())
-    };
-    let rows = last(&view.rows, rows).iter().filter_map(raw).collect();
-    ViewJson { status: view.status, grant: view.grant.as_ref(), rows }
-}
-
-fn last(rows: &[Row], count: usize) -> &[Row] {
-    rows.get(rows.len().saturating_sub(count)..).unwrap_or_default()
 }
 
 /// When it was taken back.

@@ -26,10 +26,9 @@ use super::schema::{DEFAULT_ROWS, DISCHARGE, MAX_ROWS, STATUS, TAIL};
 use super::tools;
 use super::wire::End;
 use crate::book::Book;
-use crate::cli::status::{LAST_ROWS, json};
 use crate::decision::asker::{Asker, Step};
 use crate::decision::discharge::attempt;
-use crate::decision::status::of_object;
+use crate::decision::status::{LAST_ROWS, of_object};
 use crate::ledger::tail::{Filter, tail};
 
 /// The kinds of rows that the tools show, by their beginnings.
@@ -160,7 +159,7 @@ impl Server {
         args.end()?;
         let look = move |book: &Book| {
             let view = of_object(book, &object).map_err(|e| e.to_string())?;
-            serde_json::to_value(json(&view, LAST_ROWS)).map_err(|e| e.to_string())
+            serde_json::to_value(view.json(LAST_ROWS)).map_err(|e| e.to_string())
         };
         match self.is_idle() {
             // Nobody waits meanwhile, and it takes less than the way to another thread and back.
