@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -211,11 +211,28 @@ impl Client {
     #[track_caller]
     pub fn end(mut self) -> (Vec<Value>, String) {
         self.close();
+        let mut heard = Vec::from(self.heard);
+        loop {
+            match self.frames.recv_timeout(PATIENCE) {
+                Ok(frame) => heard.push(frame),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the server does not end"),
+            }
+        }
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        let status = self.child.wait().unwrap();
-        assert_eq!(status.code(), Some(0), "{stderr}");
-        let heard = self.heard.into_iter().chain(self.frames.iter());
-        (heard.collect(), stderr)
+        assert_eq!(ended(self.child), Some(0), "{stderr}");
+        (heard, stderr)
+    }
+}
+
+/// Waits for a process to end; its exit code.
+#[track_caller]
+pub fn ended(mut child: Child) -> Option<i32> {
+    let (sender, status) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
+    match status.recv_timeout(PATIENCE) {
+        Ok(status) => status.unwrap().code(),
+        Err(_) => panic!("the server does not end"),
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, ended};
 use crate::home::Home;
 
 /// An executor that says when it runs, and goes on when it is told to.
@@ -113,12 +113,42 @@ fn a_call_that_is_cancelled_before_its_claim_leaves_no_row() {
     // A second cancellation, and one of nothing.
     client.cancel(second);
     client.cancel(999);
-    held_home.go("0");
-    assert_eq!(client.returned(first)["outcome"], "discharged");
+    // A decline leaves the grant to whoever waits for it; but nobody does.
+    held_home.go("75");
+    assert_eq!(client.returned(first)["reason"], "executor_declined");
+    assert_eq!(client.status("a"), "live");
     let (frames, _) = client.end();
     assert_eq!(frames, Vec::<Value>::new());
-    assert_eq!(held_home.only_outcome()["reason"], "confirmed");
+    assert_eq!(held_home.only_outcome()["reason"], "executor_declined");
+    assert_eq!(held_home.runs(), 1);
     held_home.home.verify();
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_it_waits_holds_nothing_up() {
+    let held_home = Held::new();
+    held_home.home.mint("a", "");
+    held_home.home.write(
+        ".granted/config.toml",
+        "[executors.held]\nargv = [\"/bin/sh\", \"-c\", \"echo begun > begun; read word < go\"]\n\
+         cwd = \"HERE\"\n"
+            .replace("HERE", held_home.home.dir().to_str().unwrap()),
+    );
+    let args = ["discharge", "--type", "report", "--id", "a", "--executor", "held", "--key", "k"];
+    let mut elsewhere = held_home.home.command(args);
+    elsewhere.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let elsewhere = elsewhere.spawn().unwrap();
+    held_home.begun();
+    let mut client = Client::legacy(&held_home.home, &[]);
+    let id = client.begin_call("grant_discharge", held("a", "k"));
+    assert_eq!(client.status("a"), "consumed");
+    client.cancel(id);
+    // The server ends although the other process's act still runs.
+    let (frames, _) = client.end();
+    assert_eq!(frames, Vec::<Value>::new());
+    held_home.go("0");
+    assert_eq!(ended(elsewhere), Some(0));
+    assert_eq!(held_home.only_outcome()["reason"], "confirmed");
 }
 
 #[test]
@@ -229,7 +259,7 @@ fn a_client_that_reads_no_more_ends_the_server_after_what_runs() {
     // Its answer cannot be written.
     stdin.write_all(b"nonsense\n").unwrap();
     held_home.go("0");
-    assert_eq!(server.wait().unwrap().code(), Some(0));
+    assert_eq!(ended(server), Some(0));
     assert_eq!(held_home.only_outcome()["reason"], "confirmed");
     held_home.home.verify();
 }
