@@ -91,6 +91,7 @@ const MIN_MICROS: i64 = -62_135_596_800_000_000;
 const MAX_MICROS: i64 = 253_402_128_000_000_000;
 
 impl fmt::Display for Stamp {
+    /// RFC 3339 in UTC; with a precision, as in `{:.0}`, that many fractional digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.timestamp().fmt(f)
     }
@@ -123,7 +124,8 @@ pub mod six_digits {
     }
 }
 
-/// Checks for `YYYY-MM-DDTHH:MM:SS[.1-6 digits](Z|±HH:MM)`, seconds below 60, no `-00:00`.
+/// Checks for `YYYY-MM-DDTHH:MM:SS[.1-6 digits](Z|±HH:MM)`, seconds below 60, no `-00:00`, no zone
+/// of a day or more.
 fn check_shape(text: &[u8]) -> Result<(), StampError> {
     const DATE_TIME: &[u8] = b"dddd-dd-ddTdd:dd:dd";
     let fits = |pattern: &[u8], bytes: &[u8]| {
@@ -154,7 +156,10 @@ fn check_shape(text: &[u8]) -> Result<(), StampError> {
         b"" => Err(StampError::Naive),
         b"Z" => Ok(()),
         b"-00:00" => Err(StampError::Shape),
-        _ if fits(b"+dd:dd", zone) || fits(b"-dd:dd", zone) => Ok(()),
+        _ if fits(b"+dd:dd", zone) || fits(b"-dd:dd", zone) => {
+            let exists = zone.get(1..3).is_some_and(|hour| hour < &b"24"[..]);
+            if exists { Ok(()) } else { Err(StampError::NoSuchTime) }
+        }
         _ => Err(StampError::Shape),
     }
 }
@@ -200,6 +205,9 @@ mod tests {
         ] {
             assert_eq!(Stamp::parse(text).unwrap().to_string(), shown);
         }
+        // For people, rounded down: a deadline is never shown later than it is.
+        let stamp = Stamp::parse("2026-10-01T00:00:00.999999Z").unwrap();
+        assert_eq!(format!("{stamp:.0}"), "2026-10-01T00:00:00Z");
     }
 
     #[test]
@@ -218,6 +226,9 @@ mod tests {
             ("2026-10-01T23:59:60Z", StampError::NoSuchTime),
             ("2026-02-30T00:00:00Z", StampError::NoSuchTime),
             ("2026-10-01T24:00:00Z", StampError::NoSuchTime),
+            ("2026-10-01T00:00:00+24:00", StampError::NoSuchTime),
+            ("2026-10-01T00:00:00-25:59", StampError::NoSuchTime),
+            ("2026-10-01T00:00:00+10:60", StampError::NoSuchTime),
             ("0000-12-31T00:00:00Z", StampError::NoSuchTime),
             ("9999-12-31T23:59:59Z", StampError::NoSuchTime),
             ("", StampError::Shape),

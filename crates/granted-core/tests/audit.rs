@@ -68,12 +68,12 @@ fn a_good_ledger_passes_and_so_does_every_beginning_of_it() {
 
 #[test]
 fn what_a_forger_changes_is_found() {
-    use granted_core::decision::{Class, Reason, Use};
+    use granted_core::decision::{Class, Ended, From, Reason, Use};
     use granted_core::ledger::{Event, Subject};
     use std::time::Duration;
 
     type Change = fn(&mut Row);
-    let cases: [(&str, Change); 18] = [
+    let cases: [(&str, Change); 20] = [
         ("`seq`", |row| row.seq += u64::from(row.seq == 5)),
         ("`prev`", |row| {
             if row.seq == 5 {
@@ -150,6 +150,17 @@ fn what_a_forger_changes_is_found() {
         ("only follows a claim", |row| {
             if let (7, Event::Outcome(body)) = (row.seq, &mut row.event) {
                 body.reason = Reason::ExecutorFailed
+            }
+        }),
+        ("`ended` is not that of", |row| {
+            if let Event::Result(body) = &mut row.event {
+                body.ended = Some(Ended::Exit(7))
+            }
+        }),
+        ("`ended` is not that of", |row| {
+            if let Event::Result(body) = &mut row.event {
+                body.from = From::Wrapper;
+                body.ended = None
             }
         }),
         ("the grant is spent", |row| {

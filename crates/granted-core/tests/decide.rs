@@ -257,6 +257,15 @@ fn the_clock_may_be_five_seconds_behind() {
 }
 
 #[test]
+fn a_window_is_held_against_the_time_that_the_row_would_bear() {
+    // By a clock that is a little behind, the window is open; but no row can be in it any more.
+    let closed = Grant { not_after: now().plus(Duration::from_secs(3)), ..grant() };
+    let mut facts = facts(vec![candidate(closed)]);
+    facts.head = Some(Head { seq: 9, at: now().plus(Duration::from_secs(3)), hash: Digest::ZERO });
+    assert_eq!(reasons(&request(), &facts), [Reason::Expired]);
+}
+
+#[test]
 fn what_stays_human_must_be_named() {
     let mut any = grant();
     any.allowed_actions.clear();
@@ -271,6 +280,9 @@ fn what_stays_human_must_be_named() {
         let mut named = any.clone();
         named.allowed_actions.push(name(verb));
         assert_eq!(ask(&named, Some(verb)), [], "{verb}");
+    }
+    for verb in ["Pay", "PAY", "first-contact", "First.Contact"] {
+        assert_eq!(ask(&any, Some(verb)), [Reason::ActionNotAllowed], "{verb}");
     }
     assert_eq!(ask(&grant(), None), [Reason::ActionNotAllowed]);
 }

@@ -54,17 +54,23 @@ impl Acts {
                 return Ok(name.clone());
             }
         }
-        let name: Box<str> = entropy::name()?.into();
         open::make_folder(&self.folder).map_err(io::Error::other)?;
-        let file = open::create(&self.path(&name)).map_err(io::Error::other)?;
-        // Nobody else knows the name yet. The lock is needed only while this process and this
-        // boot last, so nothing is synced.
-        if let Err(e) = file.lock() {
-            let _ = std::fs::remove_file(self.path(&name));
-            return Err(e);
+        loop {
+            let name: Box<str> = entropy::name()?.into();
+            let path = self.path(&name);
+            let file = open::create(&path).map_err(io::Error::other)?;
+            // No row names it yet. The lock is needed only while this process and this boot last,
+            // so nothing is synced.
+            if let Err(e) = file.lock() {
+                let _ = std::fs::remove_file(path);
+                return Err(e);
+            }
+            // A sweep may have taken the file away before it was locked.
+            if Identity::at(&path)? == Some(Identity::of(&file)?.0) {
+                own.held = Some((name.clone(), file));
+                return Ok(name);
+            }
         }
-        own.held = Some((name.clone(), file));
-        Ok(name)
     }
 
     /// What the lock file with this name says.
@@ -93,15 +99,26 @@ impl Acts {
         self.own().keep = true;
     }
 
-    /// Removes the free files that `needed` does not claim: no unsettled act names them.
-    pub fn sweep(&self, needed: &mut dyn FnMut(&str) -> bool) {
-        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let file = entry.file_name();
-            let name = file.to_str().and_then(|file| file.strip_suffix(".lock"));
-            let Some(name) = name.filter(|name| is_name(name) && !needed(name)) else { continue };
-            if matches!(self.state(name), Ok(ActState::Free)) {
-                // It was free a moment ago and no process ever locks a file that it did not make.
-                let _ = std::fs::remove_file(self.path(name));
+    /// The files whose processes have ended. What such a process appended is in the ledger by now.
+    pub fn left(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = names.filter_map(|file| Some(file.strip_suffix(".lock")?.to_owned()));
+        names.filter(|name| matches!(self.state(name), Ok(ActState::Free))).collect()
+    }
+
+    /// Removes those of the files that were left which `needed` does not claim: no unsettled act names
+    /// them. What is needed must be read from the ledger after the files were found left, or an act
+    /// that is cut off in between loses its file.
+    pub fn sweep(&self, left: &[String], needed: &mut dyn FnMut(&str) -> bool) {
+        for name in left.iter().filter(|name| !needed(name)) {
+            let path = self.path(name);
+            // Under its lock, so that a process which has just made the file finds it gone.
+            if let Ok(file) = open::read(&path)
+                && file.try_lock().is_ok()
+            {
+                let _ = std::fs::remove_file(path);
+                let _ = file.unlock();
             }
         }
     }
@@ -148,7 +165,7 @@ mod tests {
         assert_eq!(ours.begin().unwrap(), name);
         assert_eq!(ours.state(&name).unwrap(), ActState::Running);
         assert_eq!(theirs.state(&name).unwrap(), ActState::Running);
-        theirs.sweep(&mut |_| false);
+        theirs.sweep(&theirs.left(), &mut |_| false);
         drop(ours);
         assert_eq!(theirs.state(&name).unwrap(), ActState::Absent);
 
@@ -157,10 +174,24 @@ mod tests {
         ours.keep();
         drop(ours);
         assert_eq!(theirs.state(&name).unwrap(), ActState::Free);
-        theirs.sweep(&mut |needed| needed == &*name);
+        theirs.sweep(&theirs.left(), &mut |needed| needed == &*name);
         assert_eq!(theirs.state(&name).unwrap(), ActState::Free);
-        theirs.sweep(&mut |_| false);
+        theirs.sweep(&theirs.left(), &mut |_| false);
         assert_eq!(theirs.state(&name).unwrap(), ActState::Absent);
+    }
+
+    /// It had not ended when the files were looked at, so a claim of its may not have been read.
+    #[test]
+    fn one_that_is_cut_off_during_a_sweep_keeps_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let acts = || Acts::beside(&dir.path().join("ledger.jsonl"));
+        let (ours, theirs) = (acts(), acts());
+        let name = ours.begin().unwrap();
+        let left = theirs.left();
+        ours.keep();
+        drop(ours);
+        theirs.sweep(&left, &mut |_| false);
+        assert_eq!(theirs.state(&name).unwrap(), ActState::Free);
     }
 
     #[test]

@@ -11,15 +11,16 @@ mod run;
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use granted_core::digest::Digest;
-use granted_core::ledger::row::Moves;
+use granted_core::ledger::row::{Link, Moves};
 
 use crate::file::check::Good;
-use crate::file::lines::line_at;
+use crate::file::lines::{line_at, to_u64};
 use crate::open::Identity;
 pub(crate) use run::Hit;
 use run::Run;
@@ -75,6 +76,36 @@ impl View {
             }
         }
         (hits, self.good.length)
+    }
+
+    /// The row of a hit, without its LF; an error in words if the ledger holds another one there than the
+    /// index has seen.
+    ///
+    /// The part that runs cover is not followed line by line. So a row of it counts only as the index has
+    /// it, and as the line behind it has its digest: a change there must not revive a grant.
+    pub(crate) fn hit_line(
+        ledger: &File,
+        end: u64,
+        subject: &str,
+        hit: &Hit,
+    ) -> io::Result<Result<Vec<u8>, String>> {
+        let Some(line) = line_at(ledger, hit.offset, end)? else {
+            return Ok(Err("the index has seen a row there".into()));
+        };
+        let Ok(row) = Moves::parse(&line) else {
+            // Whoever parses the whole row says what is wrong with it.
+            return Ok(Ok(line));
+        };
+        let key = run::key(subject);
+        if row.seq != hit.seq || !row.refs.iter().any(|(moved, _)| run::key(moved) == key) {
+            return Ok(Err("it is not the row that the index has seen there".into()));
+        }
+        let next = line_at(ledger, hit.offset + to_u64(line.len()) + 1, end)?;
+        let next = next.and_then(|next| Link::parse(&next).ok());
+        match next.is_some_and(|next| next.prev != Digest::of(&line)) {
+            true => Ok(Err("the line behind it has another digest of it".into())),
+            false => Ok(Ok(line)),
+        }
     }
 
     /// Whether a row moved this subject that the ledger holds no more, as far as the index tells.

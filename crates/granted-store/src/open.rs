@@ -28,13 +28,19 @@ pub enum OpenError {
         what: &'static str,
     },
     /// The system refused.
-    #[error("`{}`: {source}", .path.display())]
+    #[error("`{}`: {}", .path.display(), in_words(.source))]
     Io {
         /// The path.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
+}
+
+/// What the system says, in lower case and without the number that it has for it.
+fn in_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 impl OpenError {

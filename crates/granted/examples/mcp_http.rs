@@ -14,8 +14,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let port: u16 = std::env::args().nth(1).unwrap().parse().unwrap();
-    let book = Book::open(Home::from_env().unwrap(), Door::Mcp).unwrap();
-    let executors = Executors::new(book.config(), Vec::new()).unwrap();
+    let book = Book::open(Home::from_env().unwrap(), Door::Mcp);
+    let executors = Executors::new(book.config().unwrap(), Vec::new()).unwrap();
     let server = Server::new(book, executors, None);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,11 +1,12 @@
 //! A book, opened: everything that a verb needs to gather facts, append and act.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use granted_core::id::Id;
 use granted_core::ledger::event::Opened;
 use granted_core::ledger::{By, Door, Draft, Event};
-use granted_core::store::{AppendError, Appended, Documents, Ledger, ReadError};
+use granted_core::store::{AppendError, Appended, Documents, Ledger, NotWritten, ReadError};
 use granted_core::text::Name;
 use granted_core::time::{Clock, Stamp};
 use granted_store::{Acts, FileDocuments, FileLedger};
@@ -18,17 +19,17 @@ use crate::home::Home;
 /// One owner's ledger and grants, opened. Opening creates nothing.
 pub struct Book {
     home: Home,
-    config: Config,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
     by: By,
+    given_up: Mutex<HashSet<Id>>,
 }
 
 impl Book {
     /// Opens the book of this home, in its files, by the system's clock.
-    pub fn open(home: Home, door: Door) -> Result<Book, ConfigError> {
+    pub fn open(home: Home, door: Door) -> Book {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ledger = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by(door)));
         let documents = Arc::new(FileDocuments::new(home.documents()));
@@ -42,10 +43,10 @@ impl Book {
         ledger: Arc<dyn Ledger>,
         documents: Arc<dyn Documents>,
         clock: Arc<dyn Clock>,
-    ) -> Result<Book, ConfigError> {
-        let config = Config::load(&home.config())?;
+    ) -> Book {
         let acts = Acts::beside(home.ledger());
-        Ok(Book { home, config, ledger, documents, acts, clock, by: by(door) })
+        let (by, given_up) = (by(door), Mutex::default());
+        Book { home, ledger, documents, acts, clock, by, given_up }
     }
 
     /// The clock's reading.
@@ -58,14 +59,32 @@ impl Book {
         &self.home
     }
 
-    /// The config.
-    pub fn config(&self) -> &Config {
-        &self.config
+    /// The config as it is now. Only what runs executors needs it: a person who comes to take a
+    /// grant back is not held up by a typo.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        Config::load(&self.home.config())
     }
 
     /// Who writes, for an attempt of this agent.
     pub(crate) fn by(&self, agent: Option<&Name>) -> By {
         By { agent: agent.cloned(), ..self.by.clone() }
+    }
+
+    /// Remembers that nothing of this attempt runs any more, although a claim of it may stand in
+    /// the ledger without an outcome: whoever comes next, here or elsewhere, is to find it
+    /// interrupted.
+    pub(crate) fn give_up(&self, attempt: Id) {
+        self.acts.keep();
+        self.given_up().insert(attempt);
+    }
+
+    /// Whether this process gave that attempt up.
+    pub(crate) fn gave_up(&self, attempt: Id) -> bool {
+        self.given_up().contains(&attempt)
+    }
+
+    fn given_up(&self) -> MutexGuard<'_, HashSet<Id>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new id.
@@ -95,12 +114,29 @@ impl Book {
         self.ledger.append(drafts)
     }
 
+    /// Whether there is any document: a book is opened before the first of its grants is.
+    fn has_documents(&self) -> bool {
+        let mut any = false;
+        // A folder that cannot be listed is told when a document is made in it.
+        let _ = self.documents.list(&mut |_| any = true);
+        any
+    }
+
     /// Writes the opening row, unless somebody else has.
     fn open_ledger(&self) -> Result<(), AppendError> {
+        if self.has_documents() {
+            let path = self.home.ledger().display();
+            return Err(NotWritten::RolledBack(format!(
+                "`{path}` holds no row, but there are grants in `{}`: put the ledger back, or \
+                 move them away to begin a new book",
+                self.home.documents().display()
+            ))
+            .into());
+        }
         // Without randomness nothing is written.
-        let book = self.new_id().map_err(|e| {
-            AppendError::NotWritten(granted_core::store::NotWritten::Unwritable(e.to_string()))
-        })?;
+        let book = self
+            .new_id()
+            .map_err(|e| AppendError::NotWritten(NotWritten::Unwritable(e.to_string())))?;
         let draft = Draft {
             event: Event::Opened(Opened { book }),
             by: self.by(None),
@@ -136,7 +172,7 @@ pub enum BookError {
 
 /// A ledger that cannot be read is not written either.
 pub(crate) fn unwritable(error: ReadError) -> AppendError {
-    AppendError::NotWritten(granted_core::store::NotWritten::Unwritable(error.to_string()))
+    AppendError::NotWritten(NotWritten::Unwritable(error.to_string()))
 }
 
 /// Who writes through this door.

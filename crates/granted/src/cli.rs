@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 mod args;
+mod asked;
 mod discharge;
 mod executors;
 mod failure;
@@ -23,6 +24,7 @@ mod sheet;
 mod show;
 pub(crate) mod status;
 mod tick;
+mod usage;
 
 use failure::Failure;
 use out::Out;
@@ -69,6 +71,11 @@ enum Verb {
     Mcp(mcp::Args),
 }
 
+/// The command line's own description: every verb, flag and help text.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the command line of these arguments; the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     survive_file_size_limits();
@@ -76,18 +83,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     // Known before the arguments are parsed, so that a bad one is told in the form asked for.
     let json = args.iter().any(|arg| arg == "--json");
     let out = Out::new(json);
-    let mut command = Cli::command();
+    let mut command = command();
     let parsed = command
-        .try_get_matches_from_mut(args)
+        .try_get_matches_from_mut(&args)
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let ended = match parsed {
         Ok(cli) => verb(cli.verb, &out),
-        Err(e) if e.use_stderr() && json => Err(Failure::usage(first_line(&e))),
-        Err(e) => {
+        Err(e) if usage::is_answer(&e) => {
             // A closed stream is no news to anybody.
             let _ = e.print();
             return u8::try_from(e.exit_code()).unwrap_or(2);
         }
+        Err(e) => Err(usage::failure(&e, &command, &args)),
     };
     ended.unwrap_or_else(|failure| out.failure(&failure))
 }
@@ -108,13 +115,6 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Executors(args) => executors::run(args, out),
         Verb::Mcp(args) => mcp::run(args, out),
     }
-}
-
-/// The error's first line without its label.
-fn first_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 /// Has a write beyond the file-size limit fail instead of ending the process: a signal that has a

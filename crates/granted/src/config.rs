@@ -58,13 +58,11 @@ pub struct ExecutorEntry {
 
 /// The config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
-pub struct ConfigError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong, with the line.
-    pub cause: String,
-}
+#[error("{0}")]
+pub struct ConfigError(
+    /// What is wrong, with the path and, of a text that cannot be read, the line.
+    pub String,
+);
 
 /// The most bytes of a config.
 const MAX_CONFIG: u64 = 1024 * 1024;
@@ -72,12 +70,12 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 impl Config {
     /// Reads the config; a file that does not exist is an empty one.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let error = |cause: String| ConfigError { path: path.to_owned(), cause };
-        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(error)? else {
+        let error = |cause: &str| ConfigError(format!("`{}`: {cause}", path.display()));
+        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(ConfigError)? else {
             return Ok(Config::default());
         };
-        let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text".into()))?;
-        Config::parse(&text).map_err(error)
+        let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text"))?;
+        Config::parse(&text).map_err(|cause| error(&cause))
     }
 
     /// Reads the config's text; the error names the line.
@@ -85,7 +83,13 @@ impl Config {
         toml::from_str(text).map_err(|e: toml::de::Error| {
             let before = e.span().and_then(|span| text.get(..span.start));
             let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-            format!("line {line}: {}", e.message())
+            let message = e.message();
+            match message.strip_suffix(", expected a sequence") {
+                Some(what) => {
+                    format!("line {line}: {what}, expected a list such as [\"a\", \"b\"]")
+                }
+                None => format!("line {line}: {message}"),
+            }
         })
     }
 }
@@ -149,6 +153,10 @@ mod tests {
             ("x = 1\n", "line 1"),
             ("[executors.a]\nargv = [\"true\"]\nargs = []\n", "line 3"),
             ("[executors.a]\nargv = []\n", "line 2"),
+            (
+                "[executors.a]\nargv = \"true\"\n",
+                "line 2: invalid type: string \"true\", expected a list such as [\"a\", \"b\"]",
+            ),
             ("[executors.a]\n\nargv = [\"true\"]\ntimeout = \"25h\"\n", "line 4"),
             ("[executors.a]\nargv = [\"true\"]\ntimeout = 5\n", "line 3"),
             ("[executors.exec]\nargv = [\"true\"]\n", "line"),

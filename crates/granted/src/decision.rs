@@ -11,3 +11,12 @@ pub mod revoke;
 pub(crate) mod settle;
 pub mod status;
 pub mod tick;
+
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod stage;

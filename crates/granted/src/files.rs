@@ -23,14 +23,20 @@ pub(crate) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// The digest of a regular file's bytes.
+/// The most bytes of a file that a grant is bound to: hashing is not to hold an attempt up.
+const MAX_BOUND: u64 = 1 << 30;
+
+/// The digest of a regular file's bytes, at most [`MAX_BOUND`].
 pub(crate) fn digest(path: &Path) -> Result<Digest, String> {
-    let mut file = open::read(path).map_err(|e| e.to_string())?;
+    let mut file = open::read(path).map_err(|e| e.to_string())?.take(MAX_BOUND + 1);
     let mut hash = sha2::Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let count = file.read(&mut buffer).map_err(|e| format!("`{}`: {e}", path.display()))?;
         match buffer.get(..count) {
+            None | Some([]) if file.limit() == 0 => {
+                return Err(format!("`{}` has over {MAX_BOUND} bytes", path.display()));
+            }
             None | Some([]) => return Ok(Digest(hash.finalize().into())),
             Some(bytes) => hash.update(bytes),
         }

@@ -16,7 +16,7 @@
 //! # unsafe { std::env::set_var("GRANTED_HOME", dir.path()) };
 //! # let mint = "granted mint --type report --id 2026-09-30 --by owner --for 1h --allow send";
 //! # assert_eq!(granted::cli::run(mint.split(' ').map(Into::into)), 0);
-//! let book = Book::open(Home::from_env()?, Door::Library)?;
+//! let book = Book::open(Home::from_env()?, Door::Library);
 //! let request = Request::new("report", "2026-09-30", "mailer")?.action("send")?;
 //! let report = discharge(&book, &request, |grant, act| {
 //!     let message_id = format!("<{}@example.com>", grant.object.id); // the program sends it

@@ -1,6 +1,7 @@
 //! Rows and grants in words, one line each. What agents and people wrote is shown escaped.
 
-use granted_core::decision::{Ended, From, Grant, Use};
+use granted_core::decision::status::use_in_words;
+use granted_core::decision::{Ended, From, Grant};
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::{Shown, cut};
@@ -9,7 +10,7 @@ use granted_core::time::{Relative, Stamp};
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
     let agent = row.by.agent.as_ref().map(|agent| format!(" by {agent}")).unwrap_or_default();
-    format!("{:>5}  {}  {:<18} {}{agent}", row.seq, row.at, row.event.kind(), what(row))
+    format!("{:>5}  {:.0}  {:<20} {}{agent}", row.seq, row.at, row.event.kind(), what(row))
 }
 
 /// What a row says.
@@ -26,7 +27,7 @@ fn what(row: &Row) -> String {
         Event::Minted(minted) => {
             let grant = &minted.grant;
             format!(
-                "{} {} until {} by {}",
+                "{} {} until {:.0} by {}",
                 grant.object, grant.id, grant.not_after, grant.minted_by
             )
         }
@@ -74,7 +75,7 @@ fn what(row: &Row) -> String {
 /// What was accepted.
 pub fn accepted(what: &What) -> String {
     match what {
-        What::Clock { was } => format!("a clock that had been at {was}"),
+        What::Clock { was } => format!("a clock that had been at {was:.0}"),
         What::Damage(torn) => {
             format!("{} damaged bytes moved to {}", torn.bytes, Shown(&torn.file))
         }
@@ -101,9 +102,9 @@ fn moved(row: &Row) -> String {
     row.refs.first().map(id).unwrap_or_default()
 }
 
-/// An instant as people read it: in UTC, and how far away.
+/// An instant as people read it: in UTC, to the second, and how far away.
 pub fn time(stamp: Stamp, now: Stamp) -> String {
-    format!("{stamp} ({})", Relative { stamp, now })
+    format!("{stamp:.0} ({})", Relative { stamp, now })
 }
 
 /// A grant in words, a line for each thing that was said.
@@ -121,13 +122,7 @@ pub fn grant(grant: &Grant, now: Stamp) -> Vec<String> {
             actions => names(actions),
         },
     );
-    say(
-        "use",
-        match grant.decision {
-            Use::Once => "once".into(),
-            Use::Session => "any number of times until one is not discharged".into(),
-        },
-    );
+    say("use", use_in_words(grant.decision).into());
     if let Some(executor) = &grant.executor {
         say("executor", executor.to_string());
     }

@@ -125,7 +125,7 @@ fn result_row(returned: &Returned) -> Option<ActResult> {
 /// What was claimed by the way in which the act came back.
 enum Said {
     Success,
-    Declined,
+    Declined(&'static str),
     Failed(String),
     Uncertain(String),
     Timeout,
@@ -144,13 +144,16 @@ fn judge(returned: &Returned, own: Option<bool>, after: &After<'_>) -> (Reason, 
         }
     };
     let (reason, detail) = match (said, own) {
+        // The remark of a program that was stopped says how.
+        (Said::Timeout, _) if !remark.is_empty() => (Reason::Timeout, String::new()),
+        (Said::Stopped, _) if !remark.is_empty() => (Reason::Interrupted, String::new()),
         (Said::Timeout, _) => (Reason::Timeout, "stopped at its deadline".to_owned()),
         (Said::Stopped, _) => (Reason::Interrupted, "granted was told to stop".to_owned()),
         (Said::Uncertain(why), _) => (Reason::ExecutorUncertain, why),
-        (Said::Declined, None) => {
-            (Reason::ExecutorDeclined, "nothing was done; the grant stays live".to_owned())
+        (Said::Declined(why), None) => {
+            (Reason::ExecutorDeclined, format!("{why}; the grant stays live"))
         }
-        (Said::Declined, Some(_)) => {
+        (Said::Declined(_), Some(_)) => {
             (Reason::ExecutorUncertain, "it declined but wrote a result row".to_owned())
         }
         (Said::Failed(why), Some(true)) => {
@@ -181,10 +184,18 @@ fn judge(returned: &Returned, own: Option<bool>, after: &After<'_>) -> (Reason, 
 fn program_said(ended: Ended) -> Said {
     match ended {
         Ended::Exit(0) => Said::Success,
-        Ended::Exit(DECLINED) => Said::Declined,
-        Ended::Exit(status) => Said::Failed(format!("it exited with {status}")),
+        Ended::Exit(DECLINED) => Said::Declined("nothing was done"),
+        Ended::Exit(status) => {
+            let why = match status {
+                126 => ", as a shell does that may not run the command",
+                127 => ", as a shell does that finds no such command",
+                _ => "",
+            };
+            Said::Failed(format!("it exited with {status}{why}"))
+        }
         Ended::Signal(signal) => Said::Failed(format!("it was ended by signal {signal}")),
-        Ended::NotStarted => Said::Failed("it could not be started".into()),
+        // The system refused to start it: nothing ran, and nobody needs to say so.
+        Ended::NotStarted => Said::Declined("it could not be started, so nothing was done"),
         Ended::TimedOut => Said::Timeout,
         Ended::Stopped => Said::Stopped,
     }
@@ -193,7 +204,7 @@ fn program_said(ended: Ended) -> Said {
 fn closure_said(verdict: &Verdict) -> Said {
     match verdict {
         Verdict::Done => Said::Success,
-        Verdict::Declined => Said::Declined,
+        Verdict::Declined => Said::Declined("nothing was done"),
         Verdict::Failed(why) => Said::Failed(why.clone()),
         Verdict::Uncertain(why) => Said::Uncertain(why.clone()),
     }

@@ -83,6 +83,16 @@ pub enum Executor {
     Missing(String),
 }
 
+impl Executor {
+    /// The digest of what would run.
+    fn digest(&self) -> Option<Digest> {
+        match self {
+            Executor::Ready { digest, .. } => *digest,
+            Executor::Missing(_) => None,
+        }
+    }
+}
+
 /// The world as the decision sees it.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -106,6 +116,22 @@ pub struct Facts {
     pub token_sha256: Digest,
     /// Who asks.
     pub by: By,
+}
+
+impl Facts {
+    /// The time that a claim made now would have.
+    fn instant(&self) -> Stamp {
+        instant(self.now, self.head)
+    }
+}
+
+/// The time of a row that is written now: windows are judged by it, since the row's time is never
+/// before that of the row before. Of a clock that is too far behind, its own.
+pub fn instant(now: Stamp, head: Option<Head>) -> Stamp {
+    match head.filter(|_| clock_behind(now, head).is_none()) {
+        Some(head) => now.max(head.at),
+        None => now,
+    }
 }
 
 /// What is to be done about an attempt.
@@ -180,13 +206,13 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
 /// deadline, else the object's current one.
 fn choose<'a>(request: &Request, facts: &'a Facts) -> Option<&'a Candidate> {
     let fits = |c: &&Candidate| {
-        c.status(facts.now) == Status::Live
+        c.status(facts.instant()) == Status::Live
             && misfits(request, &c.state.grant, &facts.executor).is_empty()
     };
     let fitting = facts.candidates.iter().filter(fits);
     fitting
         .min_by_key(|c| (c.state.grant.not_after, c.state.minted))
-        .or_else(|| current(&facts.candidates, facts.now))
+        .or_else(|| current(&facts.candidates, facts.instant()))
 }
 
 /// The earlier claim that a key names.
@@ -224,19 +250,19 @@ fn clock(facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
 /// Says how the clock is behind the ledger, if it is by more than [`CLOCK_SLACK`].
 pub fn clock_behind(now: Stamp, head: Option<Head>) -> Option<String> {
     let head = head.filter(|head| now.plus(CLOCK_SLACK) < head.at)?;
-    Some(format!("the clock says {now}, but the ledger has reached {}", head.at))
+    Some(format!("the clock says {now:.0}, but the ledger has reached {:.0}", head.at))
 }
 
 /// Adds why the grant is not live, or not free.
 fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
     let state = &candidate.state;
     let running = state.running();
-    let status = candidate.status(facts.now);
+    let status = candidate.status(facts.instant());
     if let Some(claim) = running.filter(|_| matches!(status, Status::Consumed | Status::Live)) {
         let since = claim.intent.at;
         reasons.push((
             Reason::ClaimLost,
-            format!("attempt {} holds the grant since {since}", claim.discharge),
+            format!("attempt {} holds the grant since {since:.0}", claim.discharge),
         ));
         return;
     }
@@ -253,15 +279,15 @@ fn standing(candidate: &Candidate, facts: &Facts, reasons: &mut Vec<(Reason, Str
         Status::Revoked => state
             .revoked
             .as_ref()
-            .map_or(String::new(), |revoked| format!("taken back at {}", revoked.at)),
+            .map_or(String::new(), |revoked| format!("taken back at {:.0}", revoked.at)),
         Status::None => "its document is gone".into(),
         Status::Unreadable => match &candidate.standing {
             Standing::Unreadable(why) => format!("its document: {why}"),
             _ => String::new(),
         },
-        Status::Expired => format!("its window closed at {}", grant.not_after),
+        Status::Expired => format!("its window closed at {:.0}", grant.not_after),
         Status::NotYet => {
-            format!("its window opens at {}", grant.not_before.unwrap_or(grant.minted_at))
+            format!("its window opens at {:.0}", grant.not_before.unwrap_or(grant.minted_at))
         }
     };
     reasons.extend(status.reason().map(|reason| (reason, detail)));
@@ -282,13 +308,21 @@ fn misfits(request: &Request, grant: &Grant, executor: &Executor) -> Vec<(Reason
     let mut reasons = Vec::new();
     if let Some(named) = grant.agent.as_ref().filter(|named| request.agent.as_ref() != Some(named))
     {
-        reasons.push((Reason::AgentNotNamed, format!("the grant names agent `{named}`")));
+        let who = match &request.agent {
+            None => "the attempt names no agent".into(),
+            Some(agent) => format!("`{agent}` is not named"),
+        };
+        reasons.push((Reason::AgentNotNamed, format!("{who}; the grant names agent `{named}`")));
     }
     if !grant.covers(request.action.as_ref()) {
         reasons.push((Reason::ActionNotAllowed, uncovered(request.action.as_ref(), grant)));
     }
     if let Some(pinned) = grant.executor.as_ref().filter(|pinned| **pinned != request.executor) {
-        reasons.push((Reason::ActionNotAllowed, format!("the grant names executor `{pinned}`")));
+        let name = &request.executor;
+        reasons.push((
+            Reason::ActionNotAllowed,
+            format!("`{name}` may not; the grant names executor `{pinned}`"),
+        ));
     }
     if let Executor::Ready { types, actions, .. } = executor {
         let name = &request.executor;
@@ -338,13 +372,7 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
         act: facts.act.clone(),
         action: request.action.clone(),
         deadline,
-        executor: ExecutorUsed {
-            digest: match &facts.executor {
-                Executor::Ready { digest, .. } => *digest,
-                Executor::Missing(_) => None,
-            },
-            name: request.executor.clone(),
-        },
+        executor: ExecutorUsed { digest: facts.executor.digest(), name: request.executor.clone() },
         key: request.key.clone(),
         object: request.object.clone(),
         result_token_sha256: facts.token_sha256,

@@ -142,6 +142,13 @@ pub enum Pending {
 /// The verbs that never ride a grant unless it names them.
 pub const STAYS_HUMAN: [&str; 5] = ["hire", "negotiate", "sign", "pay", "first_contact"];
 
+/// Whether the action is one of [`STAYS_HUMAN`], also written with capitals, `-` or `.`: who asks chooses
+/// the spelling.
+pub(super) fn stays_human(action: &Name) -> bool {
+    let plain: String = action.as_str().to_ascii_lowercase().replace(['-', '.'], "_");
+    STAYS_HUMAN.contains(&plain.as_str())
+}
+
 impl Grant {
     /// Whether the window is open: `not_before` ≤ now < `not_after`.
     pub fn is_open(&self, now: Stamp) -> bool {
@@ -155,9 +162,7 @@ impl Grant {
     pub fn covers(&self, action: Option<&Name>) -> bool {
         match action {
             None => self.allowed_actions.is_empty(),
-            Some(action) if self.allowed_actions.is_empty() => {
-                !STAYS_HUMAN.contains(&action.as_str())
-            }
+            Some(action) if self.allowed_actions.is_empty() => !stays_human(action),
             Some(action) => self.allowed_actions.contains(action),
         }
     }

@@ -1,9 +1,9 @@
 //! Minting: the person's act. Nothing on the agent's side leads here.
 
-use super::discharge::clock_behind;
+use super::discharge::{clock_behind, instant};
 use super::event::Minted;
 use super::fold::GrantState;
-use super::grant::STAYS_HUMAN;
+use super::grant::stays_human;
 use super::{Bind, Grant, Kind, Object, Use};
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
@@ -50,7 +50,7 @@ pub struct Facts {
     pub book: Id,
     /// A new id for the grant.
     pub id: Id,
-    /// The grants that the object has.
+    /// The grants that the object has; of no use where one may stand beside them.
     pub grants: Vec<GrantState>,
     /// The seq of the last row that moved the object.
     pub object_last: u64,
@@ -62,7 +62,7 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The window ends before it begins, or at once.
-    #[error("the window is empty: it would end at {not_after} and begin at {not_before}")]
+    #[error("the window is empty: it would end at {not_after:.0} and begin at {not_before:.0}")]
     EmptyWindow {
         /// The end asked for.
         not_after: Stamp,
@@ -70,7 +70,7 @@ pub enum Refusal {
         not_before: Stamp,
     },
     /// The window is over.
-    #[error("the window is over: it would have ended at {not_after}, and it is {now}")]
+    #[error("the window is over: it would have ended at {not_after:.0}, and it is {now:.0}")]
     WindowOver {
         /// The end asked for.
         not_after: Stamp,
@@ -78,7 +78,7 @@ pub enum Refusal {
         now: Stamp,
     },
     /// The object has a grant that may still be used.
-    #[error("{object} already has grant {grant}, which is unspent until {not_after}")]
+    #[error("{object} already has grant {grant}, which is unspent until {not_after:.0}")]
     HasGrant {
         /// The object.
         object: Object,
@@ -109,7 +109,7 @@ pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize,
 
 /// Decides whether to mint; the grant and its row.
 pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
-    window(terms.not_before, terms.not_after, facts.now)?;
+    window(terms.not_before, terms.not_after, instant(facts.now, facts.head))?;
     if let Some(behind) = clock_behind(facts.now, facts.head) {
         return Err(Refusal::ClockBehind(behind));
     }
@@ -168,5 +168,5 @@ pub fn window(not_before: Option<Stamp>, not_after: Stamp, now: Stamp) -> Result
 
 /// The allowed actions that otherwise stay human; `mint` tells the person that they now ride.
 pub fn named_human_actions(grant: &Grant) -> impl Iterator<Item = &Name> {
-    grant.allowed_actions.iter().filter(|action| STAYS_HUMAN.contains(&action.as_str()))
+    grant.allowed_actions.iter().filter(|action| stays_human(action))
 }

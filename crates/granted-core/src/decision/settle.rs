@@ -67,7 +67,7 @@ fn draft(state: &GrantState, claim: &ClaimState, attempt_last: u64, by: &By) -> 
     let grant = &state.grant;
     let outcome = Outcome {
         about: About { grant: Some(grant.id), object: grant.object.clone() },
-        detail: format!("the act that began at {} was cut off", claim.intent.at).into(),
+        detail: format!("the act that began at {:.0} was cut off", claim.intent.at).into(),
         outcome: Reason::Interrupted.class(),
         reason: Reason::Interrupted,
     };

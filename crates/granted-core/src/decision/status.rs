@@ -133,6 +133,6 @@ pub fn is_due(grant: &Grant, now: Stamp) -> bool {
 pub fn use_in_words(decision: Use) -> &'static str {
     match decision {
         Use::Once => "once",
-        Use::Session => "any number of times until one fails",
+        Use::Session => "any number of times until one fails or is uncertain",
     }
 }

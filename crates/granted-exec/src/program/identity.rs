@@ -135,13 +135,21 @@ fn is_settled(found: &Stat) -> bool {
     changed + SETTLED < crate::boot::of_files()
 }
 
+/// The most bytes of a file that is part of an identity: hashing is not to hold an attempt up.
+const MAX_FILE: usize = 1 << 30;
+
 fn of_bytes(file: &OwnedFd) -> Result<Digest, Errno> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 << 10];
+    let mut left = MAX_FILE;
     loop {
         match rustix::io::read(file, &mut buffer) {
             Ok(0) => return Ok(Digest(hash.finalize().into())),
-            Ok(read) => hash.update(buffer.get(..read).unwrap_or_default()),
+            Ok(read) if read > left => return Err(Errno::FBIG),
+            Ok(read) => {
+                left -= read;
+                hash.update(buffer.get(..read).unwrap_or_default());
+            }
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }

@@ -40,7 +40,7 @@ pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Ech
     let began = boot::now();
     // Nothing runs yet, and in none of these cases will anything.
     if stop.is_stopped() {
-        return Run::not_started(Ended::Stopped, "stopped before it was started".to_owned());
+        return Run::not_started(Ended::NotStarted, "told to stop before that".to_owned());
     }
     if times.timeout.is_zero() {
         return Run::not_started(Ended::TimedOut, "no time was left to start it".to_owned());

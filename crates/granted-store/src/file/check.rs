@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 
 use granted_core::digest::Digest;
-use granted_core::ledger::Head;
 use granted_core::ledger::row::Link;
+use granted_core::ledger::{Head, Row};
 
-use super::lines::{Lines, find_byte};
+use super::lines::{Lines, find_byte, read_some};
 
 /// The end of a good append: everything before it is rows in a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub(crate) fn check(
 ) -> io::Result<(Good, Rest)> {
     let mut lines = Lines::new(file, from.length, size);
     let (mut good, mut head) = (from, from.head);
+    // The end before the last append that was read, and where its last line begins.
+    let mut before: Option<(Good, u64)> = None;
     // The place of the last line in an append of which more is to come.
     let mut open: Option<(u64, u64)> = None;
     let bad = loop {
@@ -54,22 +56,58 @@ pub(crate) fn check(
                 head = Some(Head { seq: link.seq, at: link.at, hash });
                 open = link.of.filter(|(i, n)| i < n);
                 if open.is_none() {
+                    before = Some((good, place.offset));
                     good = Good { length: place.end, head };
                 }
             }
-            Err(cause) => break Some((place.offset, cause)),
+            Err(cause) => {
+                // A row that was written with another digest of the row before shows that that one
+                // was changed since. Of anything else it shows nothing.
+                let next = head.map_or(1, |head| head.seq + 1);
+                let is_next = Row::parse(line).is_ok_and(|row| row.seq == next);
+                break match before.filter(|_| is_next && open.is_none()) {
+                    Some((earlier, offset)) => {
+                        good = earlier;
+                        Some((
+                            next - 1,
+                            offset,
+                            "the line behind it has another digest of it".into(),
+                        ))
+                    }
+                    None => Some((next, place.offset, cause)),
+                };
+            }
         }
     };
     let rest = match bad {
         _ if good.length >= size => Rest::Nothing,
         None => Rest::Torn,
-        // A hole: of an append that was not synced, the pages land in any order.
-        Some(_) if find_byte(file, 0, good.length, size)?.is_some() => Rest::Torn,
-        Some((offset, cause)) => {
-            Rest::Damage { line: head.map_or(1, |head| head.seq + 1), offset, cause }
-        }
+        Some(_) if has_hole(file, good.length, size)? => Rest::Torn,
+        Some((line, offset, cause)) => Rest::Damage { line, offset, cause },
     };
     Ok((good, rest))
+}
+
+/// The least that a disk writes at once.
+const SECTOR: u64 = 512;
+
+/// Whether a crash explains that bytes are missing: of an append that was not synced, sectors land in
+/// any order, and those that did not are all NUL. A NUL byte beside others in one sector was written.
+fn has_hole(file: &File, from: u64, size: u64) -> io::Result<bool> {
+    let mut hole = false;
+    let mut start = from;
+    while let Some(at) = find_byte(file, 0, start, size)? {
+        let begin = (at - at % SECTOR).max(from);
+        let end = (at - at % SECTOR + SECTOR).min(size);
+        let mut sector = vec![0; usize::try_from(end - begin).unwrap_or_default()];
+        let count = read_some(file, &mut sector, begin)?;
+        if sector.iter().take(count).any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        hole = true;
+        start = end;
+    }
+    Ok(hole)
 }
 
 /// Whether a line is the next one of the chain and of its append.

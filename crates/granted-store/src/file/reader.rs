@@ -92,8 +92,10 @@ impl<'s> Reader<'s> {
         let (hits, covered) = self.view.hits(subject.as_str());
         let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
         for hit in hits.iter().filter(|hit| hit.offset < end) {
-            let line = self.io(line_at(&self.file, hit.offset, end))?;
-            lines.push((hit.offset, line.unwrap_or_default()));
+            let line = self.io(View::hit_line(&self.file, end, subject.as_str(), hit))?;
+            let (seq, offset) = (hit.seq, hit.offset);
+            let damaged = |cause| ReadError::Damaged { line: seq, offset, cause };
+            lines.push((offset, line.map_err(damaged)?));
         }
         let mut found = |offset, line: &[u8]| lines.push((offset, line.to_vec()));
         let hole = self.io(search(&self.file, covered, end, &subject.needle(), &mut found))?;

@@ -12,7 +12,7 @@ use granted_core::store::{AppendError, Appended, NotWritten};
 use super::Site;
 use super::aside::move_aside;
 use super::check::{Good, Rest, check};
-use super::lines::{line_at, to_u64};
+use super::lines::to_u64;
 use super::lock::Locked;
 use super::queue::Answer;
 use super::search::search;
@@ -237,8 +237,9 @@ impl Writer {
             }
         }
         for hit in hits.iter().rev() {
-            let line = line_at(file, hit.offset, session.good.length)?.ok_or_else(|| {
-                io::Error::other(format!("there is no row at byte {}", hit.offset))
+            let line = View::hit_line(file, session.good.length, text, hit)?.map_err(|cause| {
+                let (seq, offset) = (hit.seq, hit.offset);
+                io::Error::other(format!("line {seq} (byte {offset}) is damaged: {cause}"))
             })?;
             if let Some(seq) = moves(&line)? {
                 return Ok(seq);

@@ -87,26 +87,51 @@ fn a_torn_first_row_starts_over() {
     }
 }
 
-#[test]
-fn a_hole_is_moved_aside_with_all_that_follows() {
+/// A ledger of two grants and six more, its bytes, and where the six begin.
+fn eight() -> (Home, Vec<u8>, usize) {
     let home = Home::new();
     home.minted(2);
     let good = home.bytes().len();
     let ledger = home.ledger();
-    ledger.append(&[sample::minted(3, 0)]).unwrap();
-    let middle = home.bytes().len();
-    ledger.append(&[sample::minted(4, 0)]).unwrap();
+    for grant in 3..9 {
+        ledger.append(&[sample::minted(grant, 0)]).unwrap();
+    }
     drop(ledger);
-    let mut bytes = home.bytes();
-    bytes[good..middle].fill(0);
-    home.write(&bytes);
-    let ledger = home.ledger();
-    // The row behind the hole is whole, and still was never durable.
-    assert_eq!(ledger.rows(&sample::grant_subject(4)), Ok(vec![]));
-    assert_eq!(contract::lines(&ledger).len(), 3);
-    ledger.append(&[sample::minted(5, 0)]).unwrap();
-    assert_eq!(contract::check_chain(&ledger).len(), 5);
-    assert_eq!(home.moved(), [bytes[good..].to_vec()]);
+    let bytes = home.bytes();
+    (home, bytes, good)
+}
+
+#[test]
+fn a_hole_is_moved_aside_with_all_that_follows() {
+    for hole in 0..3 {
+        let (home, mut bytes, good) = eight();
+        let sector = good.next_multiple_of(512);
+        let (from, to) = [(good, sector), (sector, sector + 512), (good, sector + 1024)][hole];
+        bytes[from..to].fill(0);
+        home.write(&bytes);
+        let ledger = home.ledger();
+        // The rows behind the hole are whole, and still were never durable.
+        assert_eq!(ledger.rows(&sample::grant_subject(8)), Ok(vec![]));
+        ledger.append(&[sample::minted(9, 0)]).unwrap();
+        contract::check_chain(&ledger);
+        assert_eq!(ledger.rows(&sample::grant_subject(8)), Ok(vec![]));
+        let moved = home.moved();
+        assert!(moved.len() == 1 && bytes.ends_with(&moved[0]), "{from} {to}");
+    }
+}
+
+#[test]
+fn nul_bytes_that_no_crash_leaves_are_damage() {
+    let (home, bytes, good) = eight();
+    let sector = good.next_multiple_of(512);
+    for (from, to) in [(good + 1, good + 2), (sector, sector + 511), (good, sector + 1)] {
+        let mut holed = bytes.clone();
+        holed[from..to].fill(0);
+        home.write(&holed);
+        let refused = home.ledger().append(&[sample::minted(9, 0)]);
+        assert!(matches!(refused, Err(AppendError::NotWritten(_))), "{from} {to}: {refused:?}");
+        assert_eq!(home.bytes(), holed);
+    }
 }
 
 /// Accepts whatever is wrong, with a row that says so.

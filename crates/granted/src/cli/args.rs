@@ -36,12 +36,12 @@ pub(crate) fn instant(text: &str) -> Result<Stamp, String> {
 /// Reads a duration.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text)
-        .ok_or_else(|| "a duration is an integer and one of s, m, h, d, such as 24h".to_owned())
+        .ok_or_else(|| "a duration is a whole number above 0 and one of s, m, h, d, such as 24h; at most 36500d".to_owned())
 }
 
 /// Opens the book that the environment names.
 pub(crate) fn book() -> Result<Book, Failure> {
-    Ok(Book::open(Home::from_env()?, Door::Cli)?)
+    Ok(Book::open(Home::from_env()?, Door::Cli))
 }
 
 /// Opens the book for a verb that only a person uses. It is kept from executors by mistake, not

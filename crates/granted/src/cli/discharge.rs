@@ -13,7 +13,8 @@ use super::failure::Failure;
 use super::out::Out;
 use crate::config::MAX_TIMEOUT;
 use crate::decision::actor::Command;
-use crate::decision::discharge::discharge;
+use crate::decision::asker::{Asker, Step};
+use crate::decision::discharge::attempt;
 
 /// Carry out the decision that a person recorded for an object.
 ///
@@ -23,7 +24,7 @@ use crate::decision::discharge::discharge;
 /// The executor exits with 0 to claim success, with 75 to say that it did nothing and may be asked
 /// again, with anything else if it failed. Its output passes through to stderr.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
+#[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
     object: ObjectArgs,
@@ -47,8 +48,18 @@ pub(crate) struct Args {
     key: Option<Name>,
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  granted discharge --type report --id 2026-09-30 --action send --exec ./send_report.sh
+  granted discharge --type report --id 2026-09-30 --action send --executor send_report --key run-7
+
+The executor finds in its environment GRANTED_OBJECT_TYPE, GRANTED_OBJECT_ID, GRANTED_ACTION,
+GRANTED_DISCHARGE_ID, GRANTED_GRANT_PATH, GRANTED_NOT_AFTER, GRANTED_HOME, GRANTED_STORE,
+GRANTED_LEDGER and GRANTED_RESULT_TOKEN. It may write its own result: granted result --help";
+
+/// A duration; a bare number is of seconds.
 fn timeout(text: &str) -> Result<Duration, String> {
-    let timeout = duration(text)?;
+    let timeout = duration(text).or_else(|e| duration(&format!("{text}s")).map_err(|_| e))?;
     if timeout > MAX_TIMEOUT {
         return Err("a timeout is at most 24h".into());
     }
@@ -58,9 +69,10 @@ fn timeout(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
     let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
+    let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
         (Some(exec), _) => Command::inline(exec, stop),
-        (None, name) => Command::registered(book.config(), name.unwrap_or_else(Name::exec), stop),
+        (None, name) => Command::registered(&book.config()?, name.unwrap_or_else(Name::exec), stop),
     }
     .echoing();
     let request = Request {
@@ -71,12 +83,29 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         key: args.key,
         timeout: args.timeout.unwrap_or(command.timeout()),
     };
-    let report = discharge(&book, &request, &mut command);
+    let report = attempt(&book, &request, &mut command, &asker)?;
     match out.is_json() {
         true => out.value(&report),
         false => out.line(&report),
     }
+    if report.replayed && !out.is_json() {
+        out.remark("note: that is the outcome of an earlier call with this key; nothing ran now");
+    }
     Ok(code(report.outcome))
+}
+
+/// Leaves once a signal said so, while nothing is written of the attempt yet.
+struct UntilStopped(Stop);
+
+impl Asker for UntilStopped {
+    type Left = Failure;
+
+    fn before(&self, _: Step) -> Result<(), Failure> {
+        match self.0.is_stopped() {
+            true => Err(Failure::new("stopped", "told to stop before anything was claimed")),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The exit code of an outcome.

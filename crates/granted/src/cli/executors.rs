@@ -14,6 +14,7 @@ use crate::decision::actor::Command;
 ///
 /// Exit code 0 if all can be, 1 if one cannot.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {}
 
 #[derive(Serialize)]
@@ -27,18 +28,30 @@ struct EntryJson<'a> {
     env: &'a [String],
 }
 
+const AFTER_HELP: &str = "\
+Example, in ~/.granted/config.toml:
+  [executors.send_report]
+  argv = [\"./send_report.sh\"]
+  types = [\"report\"]
+  actions = [\"send\"]
+  timeout = \"5m\"";
+
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
-    let executors = &book.config().executors;
+    let config = book.config()?;
+    let executors = &config.executors;
     let mut all_ready = true;
     for (name, entry) in executors {
         let stop = Stop::new().map_err(Failure::system)?;
-        let command = Command::registered(book.config(), name.clone(), stop);
+        let command = Command::registered(&config, name.clone(), stop);
         all_ready &= command.problem().is_none();
         show(name, entry, command.problem(), out);
     }
     if executors.is_empty() && !out.is_json() {
-        out.remark(format_args!("no executor is registered in {}", book.home().config().display()));
+        out.remark(format_args!(
+            "no executor is registered in `{}`",
+            book.home().config().display()
+        ));
     }
     Ok(if all_ready { 0 } else { 1 })
 }

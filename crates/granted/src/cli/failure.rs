@@ -1,6 +1,10 @@
 //! Errors that are no outcome: what, where, what to do, and the exit code.
 
+use std::io;
+use std::path::Path;
+
 use granted_core::decision::mint::Refusal;
+use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 
 use crate::book::BookError;
@@ -24,7 +28,8 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn new(kind: &'static str, message: impl ToString) -> Failure {
+    /// Of this kind, without advice: exit 1.
+    pub(crate) fn new(kind: &'static str, message: impl ToString) -> Failure {
         Failure { kind, message: message.to_string(), hint: None, code: 1 }
     }
 
@@ -41,6 +46,14 @@ impl Failure {
     /// A file or stream that the person named.
     pub(crate) fn input(message: impl ToString) -> Failure {
         Failure::new("input", message)
+    }
+
+    /// A path that could not be used, and why.
+    pub(crate) fn at(path: &Path, error: &io::Error) -> Failure {
+        let text = error.to_string();
+        // Without the number that the system has for it.
+        let cause = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Failure::input(format!("`{}`: {cause}", path.display()))
     }
 
     /// The system does not do its part.
@@ -137,6 +150,8 @@ impl From<ResolveError> for Failure {
     fn from(error: ResolveError) -> Failure {
         match error {
             ResolveError::Book(error) => error.into(),
+            ResolveError::Refused(resolve::Refusal::Unknown(_)) => Failure::refused(error)
+                .hint("attempts: granted ledger --kind decision.outcome, in brackets"),
             error => Failure::refused(error),
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::args::{book, instant, person_book};
 use super::failure::Failure;
 use super::out::Out;
+use crate::book::Book;
 use crate::clock;
 use crate::ledger::accept::accept;
 use crate::ledger::tail::{Filter, tail};
@@ -21,10 +22,10 @@ use crate::render;
 ///
 /// With --json the lines as they lie in the ledger.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// How many.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = count)]
     tail: usize,
     /// Only rows about objects of this id.
     #[arg(long, value_name = "ID")]
@@ -42,17 +43,33 @@ pub(crate) struct Args {
     command: Option<Command>,
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  granted ledger --tail 50 --kind decision.outcome
+  granted ledger --id 2026-09-30 --since 2026-09-30T00:00:00Z
+  granted ledger verify";
+
+const VERIFY_HELP: &str = "\
+Example:
+  granted ledger verify && echo whole";
+
+const ACCEPT_HELP: &str = "\
+Example:
+  granted ledger accept --by me --reason \"the disk filled up; the last line is half a row\"";
+
 #[derive(clap::Subcommand)]
 enum Command {
     /// Check every row: form, chain, times, and that every transition was legal.
     ///
     /// Reads only. Exit code 1 on damage, with the line, the byte, the cause and the last good row.
     /// An append at the end that was never finished is told and is no damage.
+    #[command(after_help = VERIFY_HELP)]
     Verify,
     /// Accept a damaged tail, a ledger that was rolled back, or a clock that had been far ahead.
     ///
-    /// Everything after the last good row is moved aside, never deleted, and a row says so. Grants
-    /// that were claimed or revoked in what is moved stay closed.
+    /// Everything after the last good row is moved aside, never deleted, and a row says so. The
+    /// grants that it still names are closed.
+    #[command(after_help = ACCEPT_HELP)]
     Accept {
         /// Whose hand accepts.
         #[arg(long, value_name = "WHO")]
@@ -61,6 +78,10 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: Note,
     },
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "it is a whole number".to_owned())
 }
 
 fn kind(text: &str) -> Result<String, String> {
@@ -90,6 +111,9 @@ fn show(args: Args, out: &Out) -> Result<u8, Failure> {
             Ok(row) => out.line(render::row(row)),
             Err(e) => out.line(format_args!("       {e}: {}", Shown(&raw))),
         }
+    }
+    if rows.is_empty() && !out.is_json() {
+        out.remark("there is no such row");
     }
     if let Some(unfinished) = unfinished.filter(|_| !out.is_json()) {
         out.remark(format_args!(
@@ -137,7 +161,7 @@ fn check(out: &Out) -> Result<u8, Failure> {
     let ok = report.fault.is_none();
     match out.is_json() {
         true => out.value(&json(report)),
-        false => tell(&report, spent(), out),
+        false => tell(&book, &report, spent(), out),
     }
     Ok(if ok { 0 } else { 1 })
 }
@@ -149,7 +173,7 @@ fn json(report: Report) -> VerifyJson {
     VerifyJson { ok: error.is_none(), rows, bytes, head, error }
 }
 
-fn tell(report: &Report, spent: Duration, out: &Out) {
+fn tell(book: &Book, report: &Report, spent: Duration, out: &Out) {
     if let Some(fault) = &report.fault {
         out.line(format_args!(
             "damaged: line {} (byte {}): {}; the last good row is {}",
@@ -158,8 +182,15 @@ fn tell(report: &Report, spent: Duration, out: &Out) {
             Shown(&fault.cause),
             report.rows
         ));
-        out.remark("hint: if you know why, and the damage is at the end: granted ledger accept");
+        out.remark(match report.acceptable {
+            true => "hint: to move this line and all behind it aside: granted ledger accept",
+            false => "hint: the rows behind it still count; compare the file with a copy of it",
+        });
         return;
+    }
+    if report.bytes == 0 && report.unfinished.is_none() {
+        let path = book.home().ledger().display().to_string();
+        return out.line(format_args!("there is no row in `{}`", Shown(&path)));
     }
     let micros = spent.as_micros().max(1);
     let rate = u128::from(report.bytes) / micros;

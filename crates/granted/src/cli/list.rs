@@ -2,17 +2,19 @@
 
 use granted_core::decision::status::as_folded;
 use granted_core::decision::{Grant, Status};
+use granted_core::time::Relative;
 use serde::Serialize;
 
 use super::args::book;
 use super::failure::Failure;
 use super::out::Out;
-use super::status::word;
+use super::status::mark;
+use crate::decision::gather::attempt;
 use crate::decision::list::list;
-use crate::render;
 
 /// List the live grants, the soonest deadline first.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The others too, with how they ended.
     #[arg(long)]
@@ -25,21 +27,30 @@ struct EntryJson<'a> {
     grant: &'a Grant,
 }
 
+const AFTER_HELP: &str = "\
+Example:
+  granted list --all";
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
     let now = book.now();
     let entries = list(&book, args.all)?;
     for (candidate, status) in &entries {
-        let grant = as_folded(&candidate.state, None);
+        let spending = match candidate.state.spending() {
+            Some(claim) if out.is_json() => attempt(&book, claim.discharge)?,
+            _ => None,
+        };
+        let grant = as_folded(&candidate.state, spending.as_ref());
         if out.is_json() {
             out.value(&EntryJson { status: *status, grant: &grant });
             continue;
         }
-        let until = render::time(grant.not_after, now);
-        let word = word(*status, out);
+        let distance = Relative { stamp: grant.not_after, now }.to_string();
         out.line(format_args!(
-            "{word:<10} {}  {}  until {until}{}",
+            "{} {}  until {:.0}  {distance:<10}  {}{}",
+            word(*status, out),
             grant.id,
+            grant.not_after,
             grant.object,
             ended(&grant)
         ));
@@ -48,6 +59,11 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         out.remark(if args.all { "no grant was ever minted" } else { "no grant is live" });
     }
     Ok(0)
+}
+
+/// The status in a column of its own.
+fn word(status: Status, out: &Out) -> String {
+    out.marked(format_args!("{:<10}", status.as_str()), mark(status))
 }
 
 /// How a spent grant ended.

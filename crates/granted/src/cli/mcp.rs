@@ -17,6 +17,7 @@ use crate::mcp::{Executors, Given, Server, serve};
 /// Ends with exit code 0 when stdin ends, after what runs has ended and is recorded. TERM, INT and
 /// HUP stop what runs; it is recorded as interrupted.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// An executor beside those of config.toml: a command for /bin/sh, run in this directory.
     #[arg(long = "executor", value_name = "NAME=COMMAND")]
@@ -26,9 +27,13 @@ pub(crate) struct Args {
     agent: Option<Name>,
 }
 
+const AFTER_HELP: &str = "\
+Example, in a client's configuration:
+  {\"command\": \"granted\", \"args\": [\"mcp\", \"--agent\", \"claude\"]}";
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = Book::open(Home::from_env()?, Door::Mcp)?;
-    let executors = Executors::new(book.config(), args.executors).map_err(Failure::usage)?;
+    let book = Book::open(Home::from_env()?, Door::Mcp);
+    let executors = Executors::new(book.config()?, args.executors).map_err(Failure::usage)?;
     let server = Server::new(book, executors, args.agent);
     out.remark(format_args!("granted mcp: {}", server.describe()));
     serve(server, remark).map_err(Failure::system)?;

@@ -1,27 +1,32 @@
 //! `granted mint`
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use clap::ArgGroup;
-use granted_core::decision::mint::{Terms, named_human_actions, window};
-use granted_core::decision::{Bind, Grant, Object, Use};
+use granted_core::decision::mint::{Terms, named_human_actions};
+use granted_core::decision::{Grant, Use};
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Shown, Words};
-use granted_core::time::{Relative, Stamp};
+use granted_core::time::Stamp;
 use serde::Serialize;
 use std::time::Duration;
 
 use super::args::{duration, instant, person_book};
+use super::asked::Asked;
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
 use crate::book::Book;
 use crate::decision::mint::{MintError, Minted, mint};
-use crate::files;
+use crate::render;
 
 /// Mint a grant: decide once, for one object, until a deadline.
 ///
 /// Writes the grant as a file that you can read, move or delete, and a row in the ledger. Deleting
 /// the file pauses the grant; `granted revoke` ends it.
+///
+/// These actions stay human unless the grant names them with --allow: hire, negotiate, sign, pay,
+/// first_contact.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, group = ArgGroup::new("end").args(["not_after", "for"]))]
 pub(crate) struct Args {
@@ -44,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = instant)]
     not_before: Option<Stamp>,
     /// APPROVE_ONCE: spent by the first discharge. APPROVE_SESSION: any number of discharges until
-    /// one is not `discharged`.
+    /// one fails or is uncertain.
     #[arg(long, value_name = "DECISION", value_parser = use_of, default_value = "APPROVE_ONCE", hide_default_value = true)]
     decision: Use,
     /// What is covered, in words.
@@ -53,9 +58,9 @@ pub(crate) struct Args {
     /// What is not covered, in words. Repeatable.
     #[arg(long, value_name = "TEXT")]
     not_scope: Vec<Note>,
-    /// An action that is covered. Repeatable. Without any, every action is, but hire, negotiate,
-    /// sign, pay and first_contact.
-    #[arg(long, value_name = "ACTION")]
+    /// An action that is covered. Repeatable. Without any, every action is but those that stay
+    /// human.
+    #[arg(long, value_name = "ACTION", value_parser = action)]
     allow: Vec<Name>,
     /// The only executor that may discharge it.
     #[arg(long, value_name = "NAME")]
@@ -70,10 +75,10 @@ pub(crate) struct Args {
     #[arg(long)]
     again: bool,
     /// Mint the grant that this JSON file describes, in the document's field names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
     from: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
-    #[arg(long, value_name = "FILE", conflicts_with = "decision")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
     sheet: Option<PathBuf>,
 }
 
@@ -83,6 +88,14 @@ Examples:
   granted mint --type deploy --id web --by me --for 2h --decision APPROVE_SESSION --executor deploy
   granted mint --sheet invoices.jsonl --by me --for 7d --allow remind
       where a line is {\"object\":{\"type\":\"invoice\",\"id\":\"2026-118\"},\"scope\":\"one reminder\"}";
+
+/// Reads one action. A list in one argument would be an action that nobody ever asks for.
+fn action(text: &str) -> Result<Name, String> {
+    if text.contains([',', ' ']) {
+        return Err("it is one action; repeat --allow for others".into());
+    }
+    Name::new(text).map_err(|e| e.to_string())
+}
 
 fn use_of(text: &str) -> Result<Use, String> {
     match text {
@@ -100,51 +113,77 @@ struct MintedJson<'a> {
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("mint")?;
-    let (asked, sheet) = match (&args.from, &args.sheet) {
-        (Some(path), _) => (vec![(1, sheet::read_document(path, &args.defaults())?)], None),
-        (None, Some(path)) => (sheet::read_sheet(path, &args.defaults())?, Some(path)),
-        (None, None) => (vec![(1, args.defaults())], None),
+    let asked = match (&args.from, &args.sheet) {
+        (Some(path), _) => vec![(1, sheet::read_document(path, &args.defaults())?)],
+        (None, Some(path)) => sheet::read_sheet(path, &args.defaults())?,
+        (None, None) => vec![(1, args.defaults())],
     };
+    let (file, sheet) = (args.from.as_ref().or(args.sheet.as_ref()), args.sheet.is_some());
     let now = book.now();
     let terms = asked
         .iter()
-        .map(|(line, asked)| asked.terms(now).map_err(|e| on_line(e, sheet, *line)))
+        .map(|(line, asked)| asked.terms(now).map_err(|e| in_file(e, file, sheet, *line)))
         .collect::<Result<Vec<Terms>, Failure>>()?;
     let minted = mint(&book, &terms).map_err(|error| {
         let line = match &error {
             MintError::Refused(index, _) => asked.get(*index).map(|(line, _)| *line),
             _ => None,
         };
-        line.map_or_else(|| error.clone().into(), |line| on_line(error.clone().into(), sheet, line))
+        let failure = Failure::from(error);
+        match line {
+            Some(line) => in_file(failure, file, sheet, line),
+            None => failure,
+        }
     })?;
     for minted in &minted {
-        show(minted, &book, out);
+        show(minted, now, out);
+    }
+    if !out.is_json() {
+        note_unregistered(&minted, &book, out);
     }
     Ok(0)
 }
 
-/// Names the line of a sheet.
-fn on_line(failure: Failure, sheet: Option<&PathBuf>, line: usize) -> Failure {
-    match sheet {
-        None => failure,
-        Some(path) => Failure {
-            message: format!("{} line {line}: {}", path.display(), failure.message),
-            ..failure
-        },
+/// Notes the executors that these grants name and that the config does not. A program may be one
+/// itself.
+fn note_unregistered(minted: &[Minted], book: &Book, out: &Out) {
+    let named: BTreeSet<&Name> =
+        minted.iter().filter_map(|minted| minted.grant.executor.as_ref()).collect();
+    if named.is_empty() {
+        return;
+    }
+    match book.config() {
+        Ok(config) => named
+            .into_iter()
+            .filter(|name| **name != Name::exec() && !config.executors.contains_key(*name))
+            .for_each(|name| {
+                out.remark(format_args!(
+                    "note: no executor `{name}` is registered in config.toml yet"
+                ));
+            }),
+        Err(e) => out.remark(format_args!("note: {}", Shown(&e.to_string()))),
     }
 }
 
-fn show(minted: &Minted, book: &Book, out: &Out) {
+/// Names the file that the grant came from, if it did, and of a sheet the line.
+fn in_file(failure: Failure, file: Option<&PathBuf>, sheet: bool, line: usize) -> Failure {
+    let Some(path) = file.map(|path| path.display()) else { return failure };
+    let message = match sheet {
+        true => format!("`{path}` line {line}: {}", failure.message),
+        false => format!("`{path}`: {}", failure.message),
+    };
+    Failure { message, ..failure }
+}
+
+fn show(minted: &Minted, now: Stamp, out: &Out) {
     let Minted { grant, path } = minted;
     if out.is_json() {
         return out.value(&MintedJson { grant, path });
     }
     out.line(Shown(path));
-    let end = Relative { stamp: grant.not_after, now: book.now() };
-    out.remark(format_args!(
-        "grant {} for {}, until {} ({end})",
-        grant.id, grant.object, grant.not_after
-    ));
+    let from = grant.not_before.map(|from| format!("from {} ", render::time(from, now)));
+    let (from, until) = (from.unwrap_or_default(), render::time(grant.not_after, now));
+    out.remark(format_args!("grant {} for {}, {from}until {until}", grant.id, grant.object));
     for action in named_human_actions(grant) {
         out.remark(format_args!(
             "note: `{action}` otherwise stays human; this grant hands it over"
@@ -172,70 +211,4 @@ impl Args {
             again: self.again,
         }
     }
-}
-
-/// A grant as it was asked for, by flags or by a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) r#type: Option<ObjectType>,
-    pub(crate) id: Option<ObjectId>,
-    pub(crate) by: Option<Note>,
-    pub(crate) not_after: Option<Stamp>,
-    pub(crate) length: Option<Duration>,
-    pub(crate) not_before: Option<Stamp>,
-    pub(crate) decision: Use,
-    pub(crate) scope: Option<Words>,
-    pub(crate) not_scope: Vec<Note>,
-    pub(crate) allow: Vec<Name>,
-    pub(crate) executor: Option<Name>,
-    pub(crate) bind: Vec<PathBuf>,
-    pub(crate) agent: Option<Name>,
-    pub(crate) again: bool,
-}
-
-impl Asked {
-    /// The terms: the window counted from now, the bound files hashed.
-    fn terms(&self, now: Stamp) -> Result<Terms, Failure> {
-        let missing = |what: &str| Failure::usage(format!("{what} is missing"));
-        let from = self.not_before.unwrap_or(now);
-        let not_after = match (self.not_after, self.length) {
-            (Some(not_after), None) => not_after,
-            (None, Some(length)) => from.plus(length),
-            (Some(_), Some(_)) => return Err(Failure::usage("it has both an end and a length")),
-            (None, None) => {
-                return Err(Failure::usage("a grant needs a deadline")
-                    .hint("say --not-after TIME or --for DURATION"));
-            }
-        };
-        window(self.not_before, not_after, now)?;
-        Ok(Terms {
-            agent: self.agent.clone(),
-            allowed_actions: self.allow.clone(),
-            binds: self.bind.iter().map(|path| bind(path)).collect::<Result<_, Failure>>()?,
-            decision: self.decision,
-            executor: self.executor.clone(),
-            minted_by: self.by.clone().ok_or_else(|| missing("the hand that mints (--by)"))?,
-            not_after,
-            not_before: self.not_before,
-            not_scope: self.not_scope.clone(),
-            object: Object {
-                r#type: self.r#type.clone().ok_or_else(|| missing("the object's type"))?,
-                id: self.id.clone().ok_or_else(|| missing("the object's id"))?,
-            },
-            scope: self.scope.clone().unwrap_or_default(),
-            again: self.again,
-        })
-    }
-}
-
-/// A file and its digest now.
-fn bind(path: &Path) -> Result<Bind, Failure> {
-    let shown = path.display();
-    let real = path.canonicalize().map_err(|e| Failure::input(format!("`{shown}`: {e}")))?;
-    let text = real.to_str().ok_or_else(|| Failure::input(format!("`{shown}`: not UTF-8")))?;
-    let sha256 = files::digest(&real).map_err(Failure::input)?;
-    Ok(Bind {
-        path: Note::new(text).map_err(|e| Failure::input(format!("`{shown}`: {e}")))?,
-        sha256,
-    })
 }

@@ -99,7 +99,7 @@ impl Out {
         } else {
             self.remark(format_args!("granted: {}", Shown(&failure.message)));
             if let Some(hint) = &failure.hint {
-                self.remark(format_args!("hint: {hint}"));
+                self.remark(format_args!("hint: {}", Shown(hint)));
             }
         }
         failure.code

@@ -3,6 +3,7 @@
 use granted_core::decision::event::Resolved;
 use granted_core::id::Id;
 use granted_core::text::Note;
+use serde::Serialize;
 
 use super::args::person_book;
 use super::failure::Failure;
@@ -13,7 +14,7 @@ use crate::decision::resolve::resolve;
 ///
 /// The grant stays spent whatever you say; to try again, mint again.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("what").args(["happened", "did_not_happen"]).required(true))]
+#[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("what").args(["happened", "did_not_happen"]).required(true))]
 pub(crate) struct Args {
     /// The attempt's id.
     #[arg(value_name = "DISCHARGE")]
@@ -32,11 +33,24 @@ pub(crate) struct Args {
     note: Option<Note>,
 }
 
+const AFTER_HELP: &str = "\
+Example:
+  granted ledger --kind decision.outcome      what is uncertain, with the attempt's id in brackets
+  granted resolve 01J8ZC4A1B2C3D4E5F6G7H8J9K --happened --by me --note \"it is in the outbox\"";
+
+#[derive(Serialize)]
+struct ResolvedJson {
+    discharge_id: Id,
+    happened: bool,
+}
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("resolve")?;
     let resolved = Resolved { by: args.by, happened: args.happened, note: args.note };
     resolve(&book, args.discharge, &resolved)?;
-    if !out.is_json() {
+    if out.is_json() {
+        out.value(&ResolvedJson { discharge_id: args.discharge, happened: args.happened });
+    } else {
         let what = if args.happened { "happened" } else { "did not happen" };
         out.line(format_args!("attempt {}: it {what}; its grant stays spent", args.discharge));
     }

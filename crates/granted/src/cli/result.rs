@@ -3,6 +3,7 @@
 use granted_core::decision::resolve::MAX_RECEIPT;
 use granted_core::id::Id;
 use granted_core::json::Json;
+use serde::Serialize;
 
 use super::args::book;
 use super::failure::Failure;
@@ -15,7 +16,7 @@ use crate::home;
 /// The attempt and the right to speak for it come from the environment that granted gives to the
 /// executor (GRANTED_DISCHARGE_ID, GRANTED_RESULT_TOKEN).
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("how").args(["ok", "failed"]).required(true))]
+#[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("how").args(["ok", "failed"]).required(true))]
 pub(crate) struct Args {
     /// It was done.
     #[arg(long)]
@@ -28,6 +29,19 @@ pub(crate) struct Args {
     receipt: Option<Json>,
 }
 
+const AFTER_HELP: &str = "\
+Example, at the end of a script that sent a message:
+  granted result --ok --receipt '{\"message_id\":\"<42@example.com>\"}'
+
+With --ok, exit with 0. With --failed or without a result any exit code but 0 and 75 is a failure.
+--ok and another exit code contradict each other: the outcome is uncertain.";
+
+#[derive(Serialize)]
+struct ResultJson {
+    discharge_id: Id,
+    ok: bool,
+}
+
 fn receipt(text: &str) -> Result<Json, String> {
     let receipt: Json = serde_json::from_str(text).map_err(|e| e.to_string())?;
     if receipt.to_text().len() > MAX_RECEIPT {
@@ -36,7 +50,7 @@ fn receipt(text: &str) -> Result<Json, String> {
     Ok(receipt)
 }
 
-pub(crate) fn run(args: Args, _: &Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let variable = |name: &str| {
         let value = home::var(name).and_then(|value| value.into_string().ok());
         value.ok_or_else(|| {
@@ -49,5 +63,8 @@ pub(crate) fn run(args: Args, _: &Out) -> Result<u8, Failure> {
         .map_err(|e| Failure::usage(format!("GRANTED_DISCHARGE_ID: {e}")))?;
     let token = variable("GRANTED_RESULT_TOKEN")?;
     result(&book()?, id, &token, args.ok, args.receipt.as_ref())?;
+    if out.is_json() {
+        out.value(&ResultJson { discharge_id: id, ok: args.ok });
+    }
     Ok(0)
 }

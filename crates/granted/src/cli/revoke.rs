@@ -13,9 +13,10 @@ use crate::decision::revoke::{Target, revoke};
 ///
 /// Effective on the next call. An act that runs goes on, and the answer says so.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The grant's id.
-    #[arg(value_name = "GRANT", required_unless_present = "type", conflicts_with_all = ["type", "id"])]
+    #[arg(value_name = "GRANT", conflicts_with_all = ["type", "id"])]
     grant: Option<Id>,
     /// The object's type.
     #[arg(long, value_name = "TYPE", requires = "id")]
@@ -31,12 +32,21 @@ pub(crate) struct Args {
     note: Option<Note>,
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  granted revoke 01J8ZC3V9Q6W5T4R3E2W1Q0PAS --by me --note \"the list was wrong\"
+  granted revoke --type report --id 2026-09-30";
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("revoke")?;
     let target = match (args.grant, args.r#type, args.id) {
         (Some(grant), ..) => Target::Grant(grant),
         (None, Some(r#type), Some(id)) => Target::Object(Object { id, r#type }),
-        _ => return Err(Failure::usage("name a grant, or --type and --id")),
+        _ => {
+            return Err(
+                Failure::usage("name a grant, or --type and --id").hint("granted revoke --help")
+            );
+        }
     };
     for revoked in revoke(&book, &target, args.by.as_ref(), args.note.as_ref())? {
         if out.is_json() {

@@ -9,8 +9,8 @@ use granted_core::time::Stamp;
 use serde::Deserialize;
 
 use super::args::duration;
+use super::asked::Asked;
 use super::failure::Failure;
-use super::mint::Asked;
 use crate::files;
 
 /// The most bytes of a document or of a line.
@@ -62,7 +62,8 @@ pub(crate) fn read_sheet(path: &Path, defaults: &Asked) -> Result<Vec<(usize, As
             continue;
         }
         let number = index.saturating_add(1);
-        let on_line = |e: String| Failure::usage(format!("{} line {number}: {e}", path.display()));
+        let on_line =
+            |e: String| Failure::usage(format!("`{}` line {number}: {e}", path.display()));
         sheet.push((number, asked(line, defaults, true).map_err(on_line)?));
     }
     match sheet.len() {
@@ -85,7 +86,11 @@ fn read(path: &Path, max: u64) -> Result<Vec<u8>, Failure> {
 
 /// What one document or line asks for, the defaults filled in. A sheet's grants are single-use.
 fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
-    let written: Written = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    let written: Written = serde_json::from_slice(bytes).map_err(|e| match sheet {
+        // The sheet has lines of its own.
+        true => e.to_string().replace(" at line 1 column ", " at column "),
+        false => e.to_string(),
+    })?;
     if sheet && written.decision == Some(Use::Session) {
         return Err("a sheet mints single-use grants only".into());
     }

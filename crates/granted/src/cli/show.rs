@@ -5,7 +5,7 @@ use granted_core::id::Id;
 use super::args::book;
 use super::failure::Failure;
 use super::out::Out;
-use super::status::{aside, json, word};
+use super::status::{aside, word};
 use crate::decision::status::of_grant;
 use crate::render;
 
@@ -13,11 +13,16 @@ use crate::render;
 ///
 /// Writes nothing. Exit code 0 whatever the grant's status, 1 if there is no such grant.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The grant's id.
     #[arg(value_name = "GRANT")]
     grant: Id,
 }
+
+const AFTER_HELP: &str = "\
+Example:
+  granted show 01J8ZC3V9Q6W5T4R3E2W1Q0PAS";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
@@ -26,7 +31,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
             .hint("all grants: granted list --all"));
     };
     if out.is_json() {
-        out.value(&json(&view, usize::MAX));
+        out.value(&view.json(usize::MAX));
         return Ok(0);
     }
     let now = book.now();

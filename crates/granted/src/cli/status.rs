@@ -1,18 +1,18 @@
 //! `granted status`
 
 use granted_core::decision::document::Standing;
+use granted_core::decision::event::Resolved;
 use granted_core::decision::grant::ReceiptOutcome;
-use granted_core::decision::{Grant, Object, Status};
-use granted_core::ledger::Row;
+use granted_core::decision::{Class, Object, Status};
+use granted_core::id::Id;
+use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::args::{ObjectArgs, book};
 use super::failure::Failure;
 use super::out::{Mark, Out};
-use crate::decision::status::{View, of_object};
+use crate::decision::status::{LAST_ROWS, View, of_object};
 use crate::render;
 
 /// Say whether an object can be discharged now: live, none, consumed, not_yet, expired, unreadable
@@ -20,30 +20,25 @@ use crate::render;
 ///
 /// Writes nothing. Exit code 0 live, 5 expired, 3 the others.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     #[command(flatten)]
     object: ObjectArgs,
 }
 
-/// How many of the last rows are shown.
-pub(crate) const LAST_ROWS: usize = 20;
-
-#[derive(Serialize)]
-pub(crate) struct ViewJson<'a> {
-    status: Status,
-    grant: Option<&'a Grant>,
-    rows: Vec<Box<RawValue>>,
-}
+const AFTER_HELP: &str = "\
+Example:
+  granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = book()?;
     let object = Object::from(args.object);
     let view = of_object(&book, &object)?;
     if out.is_json() {
-        out.value(&json(&view, LAST_ROWS));
+        out.value(&view.json(LAST_ROWS));
     } else {
         out.line(format_args!("{} {object}{}", word(view.status, out), aside(&view, book.now())));
-        for line in last(&view.rows, LAST_ROWS).iter().map(render::row) {
+        for line in view.last(LAST_ROWS).iter().map(render::row) {
             out.line(line);
         }
     }
@@ -61,26 +56,39 @@ pub(super) fn code(status: Status) -> u8 {
 
 /// The status as it is shown.
 pub(super) fn word(status: Status, out: &Out) -> String {
-    let mark = match status {
+    out.marked(status, mark(status))
+}
+
+/// How a status is marked.
+pub(super) fn mark(status: Status) -> Mark {
+    match status {
         Status::Live => Mark::Good,
         Status::Unreadable => Mark::Bad,
         _ => Mark::Doubt,
-    };
-    out.marked(status, mark)
+    }
 }
 
-/// A view as JSON, with its last rows as they stand in the ledger.
-pub(crate) fn json(view: &View, rows: usize) -> ViewJson<'_> {
-    let raw = |row: &Row| {
-        // A row's line is canonical JSON.
-        String::from_utf8(row.line()).ok().and_then(|line| RawValue::from_string(line).ok())
-    };
-    let rows = last(&view.rows, rows).iter().filter_map(raw).collect();
-    ViewJson { status: view.status, grant: view.grant.as_ref(), rows }
+/// When it was taken back.
+fn revoked(view: &View, now: Stamp) -> String {
+    let row = view.rows.iter().rev().find(|row| matches!(row.event, Event::Revoked(_)));
+    row.map(|row| format!("taken back at {}", render::time(row.at, now))).unwrap_or_default()
 }
 
-fn last(rows: &[Row], count: usize) -> &[Row] {
-    rows.get(rows.len().saturating_sub(count)..).unwrap_or_default()
+/// Of an uncertain attempt, what the person found, or that nobody has looked yet.
+fn settled(view: &View, outcome: Class, attempt: Id) -> String {
+    let of_attempt = |row: &&Row| row.refs.iter().any(|(s, _)| *s == Subject::discharge(attempt));
+    let resolved = view.rows.iter().filter(of_attempt).find_map(|row| match &row.event {
+        Event::Resolved(resolved) => Some(resolved),
+        _ => None,
+    });
+    match (outcome, resolved) {
+        (Class::Uncertain, None) => format!("; say what you find: granted resolve {attempt}"),
+        (_, Some(Resolved { happened: true, by, .. })) => format!("; it happened, says {by}"),
+        (_, Some(Resolved { happened: false, by, .. })) => {
+            format!("; it did not happen, says {by}")
+        }
+        (_, None) => String::new(),
+    }
 }
 
 /// What the status leaves open, in a few words.
@@ -94,11 +102,16 @@ pub(super) fn aside(view: &View, now: Stamp) -> String {
         (Status::Expired, ..) => format!("since {}", render::time(grant.not_after, now)),
         (Status::Consumed, Some(receipt), _) => match (receipt.outcome, receipt.reason) {
             (ReceiptOutcome::Ended(outcome), Some(reason)) => {
-                format!("{outcome}: {reason} at {}", render::time(receipt.at, now))
+                let at = render::time(receipt.at, now);
+                format!(
+                    "{outcome}: {reason} at {at}{}",
+                    settled(view, outcome, receipt.discharge_id)
+                )
             }
             _ => format!("claimed at {}", render::time(receipt.at, now)),
         },
         (Status::Consumed, None, Some(Standing::Spent)) => "its document says so".into(),
+        (Status::Revoked, ..) => revoked(view, now),
         (Status::None, ..) => "its document is gone".into(),
         (Status::Unreadable, _, Some(Standing::Unreadable(why))) => Shown(why).to_string(),
         _ => String::new(),

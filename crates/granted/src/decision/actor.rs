@@ -1,8 +1,8 @@
 //! What carries an act out: a command, or a closure of the program that uses the library.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use granted_core::decision::conclude::{Check, Returned, Verdict};
@@ -47,9 +47,14 @@ pub struct Command {
 impl Command {
     /// The executor of that name in the config.
     pub fn registered(config: &Config, name: Name, stop: Stop) -> Command {
-        let Some(entry) = config.executors.get(&name) else {
-            return Command::missing(name, config.executors.keys(), stop);
-        };
+        match config.executors.get(&name) {
+            Some(entry) => Command::entered(name, entry, stop),
+            None => Command::missing(name, config.executors.keys(), stop),
+        }
+    }
+
+    /// The executor of this entry of the config.
+    pub fn entered(name: Name, entry: &ExecutorEntry, stop: Stop) -> Command {
         Command {
             program: prepare(&name, entry),
             types: entry.types.clone(),
@@ -80,6 +85,7 @@ impl Command {
         let path = home::var("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
         let cwd = std::env::current_dir().map_err(|e| format!("the current directory: {e}"));
         let program = cwd.and_then(|cwd| {
+            check_first_word(&command, &cwd)?;
             let definition = Definition {
                 name: name.clone(),
                 argv: vec!["/bin/sh".into(), "-c".into(), command],
@@ -165,20 +171,27 @@ impl Actor for Command {
             }
             _ => None,
         };
-        let left_behind = match run.left_behind {
-            0 => String::new(),
-            1 => "it left 1 process behind".to_owned(),
-            n => format!("it left {n} processes behind"),
-        };
-        let remarks = [run.detail, left_behind].into_iter().filter(|remark| !remark.is_empty());
         let returned = Returned::Program {
             ended: run.ended,
             stdout: run.stdout,
             stderr: run.stderr,
-            remark: remarks.collect::<Vec<_>>().join("; "),
+            remark: run.detail,
             check,
         };
         (acted, returned)
+    }
+}
+
+/// Refuses a shell command whose first word is the path of no file: a typo, or another directory than
+/// was meant, is to spend no grant. What the shell would expand is left to it.
+fn check_first_word(command: &OsStr, cwd: &Path) -> Result<(), String> {
+    let text = command.to_string_lossy();
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@%,:".contains(c);
+    let is_path = word.contains('/') && word.chars().all(plain);
+    match is_path && !cwd.join(word).exists() {
+        true => Err(format!("`{word}`: there is no such file in {}", cwd.display())),
+        false => Ok(()),
     }
 }
 
@@ -191,8 +204,10 @@ fn not_started(why: String) -> Returned {
 fn unregistered<'a>(name: &Name, registered: impl IntoIterator<Item = &'a Name>) -> String {
     let names: Vec<String> = registered.into_iter().map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
-        true => format!("no executor `{name}` is registered; there is none"),
-        false => format!("no executor `{name}` is registered; there are {}", names.join(", ")),
+        true => format!("no executor `{name}` is registered; config.toml has none"),
+        false => {
+            format!("no executor `{name}` is registered; there are {}", names.join(", "))
+        }
     }
 }
 

@@ -4,13 +4,16 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use granted_core::decision::conclude::{After, Returned, conclude};
-use granted_core::decision::discharge::{Decision, Denial, Executor, Facts, Request, decide};
+use granted_core::decision::discharge::{
+    Decision, Denial, Executor, Facts, Request, decide, instant,
+};
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
-use granted_core::decision::{Acted, Attempt, Claim, GrantState, Object, Reason, Report};
+use granted_core::decision::{Acted, Attempt, Claim, Grant, GrantState, Object, Reason, Report};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
+use granted_core::time::Stamp;
 
 use super::actor::{Actor, Handed};
 use super::asker::{Asker, Patient, Step};
@@ -49,9 +52,13 @@ pub fn attempt<A: Asker>(
                 Ok(_) | Err(AppendError::Conflict) => {}
                 Err(e) => return Ok(unwritten(request, None, reason_of(&e), e.to_string())),
             },
-            Decision::Wait(_) => {
+            Decision::Wait(other) => {
                 asker.before(Step::Wait)?;
-                attempt.wait();
+                if !attempt.wait(request.timeout) {
+                    asker.before(Step::Refusal)?;
+                    let denial = still_running(book, request, &attempt, other);
+                    return Ok(refuse(book, request, attempt.id, &denial));
+                }
             }
             Decision::Replay(earlier) => return Ok(replay(book, request, earlier)),
             Decision::Deny(denial) => {
@@ -78,25 +85,26 @@ pub fn attempt<A: Asker>(
 /// What one attempt brings: made once, whatever is decided how often.
 struct Fresh {
     id: Id,
-    act: Box<str>,
     token: String,
-    waited: u32,
+    begun: Duration,
+    waits: u32,
 }
 
 impl Fresh {
     fn new(book: &Book) -> Result<Fresh, String> {
         Ok(Fresh {
             id: book.new_id().map_err(|e| e.to_string())?,
-            act: book.acts.begin().map_err(|e| e.to_string())?,
             token: entropy::token().map_err(|e| e.to_string())?,
-            waited: 0,
+            begun: clock::since_boot(),
+            waits: 0,
         })
     }
 
-    /// Waits a little for another attempt, longer each time.
-    fn wait(&mut self) {
-        clock::pause(Duration::from_millis(10 << self.waited.min(5)));
-        self.waited = self.waited.saturating_add(1);
+    /// Waits a little for another attempt, longer each time; `false` once `limit` is up.
+    fn wait(&mut self, limit: Duration) -> bool {
+        clock::pause(Duration::from_millis(10 << self.waits.min(5)));
+        self.waits = self.waits.saturating_add(1);
+        clock::since_boot().saturating_sub(self.begun) < limit
     }
 }
 
@@ -109,18 +117,23 @@ fn facts(
     let (states, _) = gather::grants_of(book, &request.object)?;
     let pending = gather::pending(book, &states)?;
     let now = book.now();
-    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(now);
+    let head = book.ledger.head()?;
+    // By the time that the claim would have, as its window is judged by.
+    let at = instant(now, head);
+    let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(at);
     let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
     let drift = states.iter().filter(usable).filter_map(drifted).collect();
+    // Only now: beside a ledger that cannot be read nothing is made.
+    let act = book.acts.begin().map_err(|e| ReadError::Unreadable(e.to_string()))?;
     Ok(Facts {
         now,
-        head: book.ledger.head()?,
+        head,
         candidates: states.into_iter().map(|state| gather::candidate(book, state)).collect(),
         pending,
         drift,
         executor: executor.clone(),
         discharge: attempt.id,
-        act: attempt.act.clone(),
+        act,
         token_sha256: Digest::of(attempt.token.as_bytes()),
         by: book.by(request.agent.as_ref()),
     })
@@ -143,15 +156,31 @@ fn act(
             written => break written,
         }
     };
-    match written {
+    let report = match written {
         Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
         Err(e) => {
-            // It may have happened, and no row says so: the act's lock stays, so that the next
-            // command settles it as interrupted.
-            book.acts.keep();
+            // It may have happened, and no row says so: the next command settles it as
+            // interrupted.
+            book.give_up(acted.discharge());
             let detail = format!("the act ended, but its result could not be recorded: {e}");
             told(request, &acted, Reason::NoResultRow, detail)
         }
+    };
+    if let Ok(None) = gather::attempt(book, acted.discharge()) {
+        mark_spent(book, &acted, facts.now);
+    }
+    report
+}
+
+/// Marks the document of a grant whose claim the ledger has lost: nothing else tells any more that it
+/// was used.
+fn mark_spent(book: &Book, acted: &Acted, since: Stamp) {
+    let grant = acted.grant();
+    if gather::document_standing(book, grant) == Standing::Agrees {
+        let spent = Grant { consumed: true, consumed_at: Some(since), ..grant.unspent() };
+        let name = DocumentName::new(&grant.object, grant.id);
+        // Best effort: there is no other place for it.
+        let _ = book.documents.refresh(&name, render(&spent).as_bytes());
     }
 }
 
@@ -192,7 +221,10 @@ fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appe
     let held = appended.map_or(Ok(true), |appended| book.ledger.holds(appended));
     match (held, folded(book, acted)) {
         (Ok(true), Ok((attempt, grant))) => {
-            refresh(book, &grant, Some(&attempt));
+            // One that was edited during the act stays as the person left it.
+            if gather::document_standing(book, &grant.grant) == Standing::Agrees {
+                refresh(book, &grant, Some(&attempt));
+            }
             match Report::of(&attempt, false) {
                 Some(report) => report,
                 None => mismatch("the outcome row is gone".into()),
@@ -204,7 +236,7 @@ fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appe
 }
 
 /// Writes a spent grant's document so that it says so; best effort, the fold does not need it.
-pub(crate) fn refresh(book: &Book, grant: &GrantState, spending: Option<&Attempt>) {
+fn refresh(book: &Book, grant: &GrantState, spending: Option<&Attempt>) {
     if grant.is_spent() && grant.running().is_none() {
         let name = DocumentName::new(&grant.grant.object, grant.grant.id);
         let text = render(&as_folded(grant, spending));
@@ -235,18 +267,29 @@ fn replay(book: &Book, request: &Request, earlier: Id) -> Report {
     }
 }
 
+/// The refusal of an attempt that waited for another one with its key for as long as it may take
+/// itself: that one hangs, or waits for this one.
+fn still_running(book: &Book, request: &Request, attempt: &Fresh, other: Id) -> Denial {
+    let why = format!("attempt {other} with the same key still runs");
+    let by = book.by(request.agent.as_ref());
+    let reasons = vec![(Reason::ClaimLost, why)];
+    Denial::new(request.object.clone(), attempt.id, &by, None, reasons)
+}
+
 /// Records a refusal and answers with it.
 fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
     let written = book.append(std::slice::from_ref(&denial.draft));
-    let report = written.map_err(|e| e.to_string()).and_then(|_| {
-        let attempt = gather::attempt(book, id).map_err(|e| e.to_string())?;
-        attempt.and_then(|attempt| Report::of(&attempt, false)).ok_or("its row is gone".to_owned())
+    let report = written.map_err(|e| (reason_of(&e), e.to_string())).and_then(|_| {
+        let unread = |why: String| (Reason::LedgerUnwritable, why);
+        let attempt = gather::attempt(book, id).map_err(|e| unread(e.to_string()))?;
+        let report = attempt.and_then(|attempt| Report::of(&attempt, false));
+        report.ok_or_else(|| unread("its row is gone".into()))
     });
-    report.unwrap_or_else(|why| {
+    report.unwrap_or_else(|(reason, why)| {
         // An attempt that leaves no row is news of its own, whatever it was refused for.
         let refused = denial.reasons.first().map(|(reason, detail)| format!("{reason}: {detail}"));
         let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
-        unwritten(request, denial.grant, Reason::LedgerUnwritable, detail)
+        unwritten(request, denial.grant, reason, detail)
     })
 }
 
@@ -259,6 +302,10 @@ fn unclaimed(
     error: &AppendError,
 ) -> Report {
     let reason = reason_of(error);
+    if let AppendError::Unknown(_) = error {
+        // If the row is there after all, the grant is spent and the attempt was interrupted.
+        book.give_up(attempt.id);
+    }
     if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
         // Rows that use no authority are still written.
         let by = book.by(request.agent.as_ref());

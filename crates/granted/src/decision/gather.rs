@@ -25,6 +25,12 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
     Ok((states, last))
 }
 
+/// The seq of the last row that moved the object.
+pub(crate) fn object_last(book: &Book, object: &Object) -> Result<u64, ReadError> {
+    let mints = book.ledger.rows(&Subject::object(object))?;
+    Ok(mints.last().map_or(0, |row| row.seq))
+}
+
 /// One grant, by its id.
 pub(crate) fn grant(book: &Book, id: Id) -> Result<Option<GrantState>, ReadError> {
     Ok(GrantState::fold(&book.ledger.rows(&Subject::grant(id))?))
@@ -54,7 +60,10 @@ pub(crate) fn pending<'a>(
     let mut pending = Vec::new();
     for claim in states.into_iter().filter_map(GrantState::running) {
         // The lock is looked at before the rows: an act that ends in between has its outcome there.
-        let act = act_state(book, &claim.intent.body.act);
+        let act = match book.gave_up(claim.discharge) {
+            true => ActState::Free,
+            false => act_state(book, &claim.intent.body.act),
+        };
         let attempt = attempt(book, claim.discharge)?;
         if attempt.as_ref().is_none_or(|attempt| attempt.outcome.is_none()) {
             let last = attempt.map_or(claim.intent.seq, |attempt| attempt.last);

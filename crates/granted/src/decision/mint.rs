@@ -1,8 +1,10 @@
 //! Minting: the document first, then its row; a document without a row is read by nothing.
 
-use granted_core::decision::Grant;
+use std::collections::HashMap;
+
 use granted_core::decision::document::{DocumentName, render};
 use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all};
+use granted_core::decision::{Grant, Object};
 use granted_core::store::AppendError;
 
 use super::gather;
@@ -64,11 +66,18 @@ pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
     }
 }
 
-fn facts(book: &Book, asked: &[Terms]) -> Result<Vec<(Terms, Facts)>, BookError> {
+fn facts<'a>(book: &Book, asked: &'a [Terms]) -> Result<Vec<(Terms, Facts)>, BookError> {
     let id = book.id()?;
     let (now, head) = (book.now(), book.ledger.head()?);
-    let facts = |terms: &Terms| {
-        let (grants, object_last) = gather::grants_of(book, &terms.object)?;
+    // The objects of a sheet whose other grants do not matter, each looked up once.
+    let mut moved: HashMap<&Object, u64> = HashMap::new();
+    let facts = |terms: &'a Terms| {
+        let (grants, object_last) = match (terms.again, moved.get(&terms.object)) {
+            (true, Some(last)) => (Vec::new(), *last),
+            (true, None) => (Vec::new(), gather::object_last(book, &terms.object)?),
+            (false, _) => gather::grants_of(book, &terms.object)?,
+        };
+        moved.insert(&terms.object, object_last);
         let by = book.by(None);
         let new = book.new_id().map_err(|e| BookError::NoRandomness(e.to_string()))?;
         Ok((terms.clone(), Facts { now, head, book: id, id: new, grants, object_last, by }))

@@ -7,6 +7,8 @@ use granted_core::decision::{Grant, Object};
 use granted_core::id::Id;
 use granted_core::ledger::{Row, Subject};
 use granted_core::store::ReadError;
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::gather;
 use crate::book::Book;
@@ -26,6 +28,34 @@ pub struct View {
     pub interrupted: Option<Id>,
     /// An act that runs.
     pub running: Option<Id>,
+}
+
+/// How many of the last rows are shown with a status.
+pub const LAST_ROWS: usize = 20;
+
+/// A view as every door shows it: `{"status","grant","rows"}`.
+#[derive(Serialize)]
+pub(crate) struct ViewJson<'a> {
+    status: Status,
+    grant: Option<&'a Grant>,
+    rows: Vec<Box<RawValue>>,
+}
+
+impl View {
+    /// The last rows, at most this many.
+    pub(crate) fn last(&self, count: usize) -> &[Row] {
+        self.rows.get(self.rows.len().saturating_sub(count)..).unwrap_or_default()
+    }
+
+    /// The view with its last rows as they stand in the ledger.
+    pub(crate) fn json(&self, rows: usize) -> ViewJson<'_> {
+        let raw = |row: &Row| {
+            // A row's line is canonical JSON.
+            String::from_utf8(row.line()).ok().and_then(|line| RawValue::from_string(line).ok())
+        };
+        let rows = self.last(rows).iter().filter_map(raw).collect();
+        ViewJson { status: self.status, grant: self.grant.as_ref(), rows }
+    }
 }
 
 /// The grant that speaks for an object.

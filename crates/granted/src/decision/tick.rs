@@ -50,6 +50,8 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     // What no `minted` row speaks of was left by a mint that died before its row. The files are
     // listed before the rows are read, so that few are named whose row is only on its way.
     let mut orphans = documents(book)?;
+    // For the like reason: an act that is cut off behind the rows that are read keeps its file.
+    let left = book.acts.left();
     let mut overview = Overview::new(false);
     list::each_row(&*book.ledger, |row| {
         overview.apply(row);
@@ -82,7 +84,7 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     ticked.orphans = orphans.into_iter().collect();
     ticked.orphans.sort();
     book.ledger.tidy();
-    book.acts.sweep(&mut |act| running.contains(act));
+    book.acts.sweep(&left, &mut |act| running.contains(act));
     Ok(ticked)
 }
 

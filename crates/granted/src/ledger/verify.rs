@@ -4,6 +4,7 @@
 //! part by part. The rules are in [`granted_core::ledger::audit`]; memory stays under 32 MiB
 //! whatever the ledger's size.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use granted_core::digest::Digest;
@@ -30,6 +31,9 @@ pub struct Report {
     pub unfinished: Option<Unfinished>,
     /// The first thing that is wrong. `rows` is the number of the last good row before it.
     pub fault: Option<Fault>,
+    /// Whether the fault keeps rows from being appended, so that a person can have it moved aside
+    /// with all that follows it.
+    pub acceptable: bool,
 }
 
 /// Why a ledger could not be verified: this says nothing of its rows.
@@ -51,7 +55,18 @@ pub type Scan<'a> = dyn Fn(u64, &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>) 
 ///
 /// `progress` is told now and then how many bytes are done.
 pub fn verify(ledger: &dyn Ledger, progress: &mut dyn FnMut(u64)) -> Result<Report, VerifyError> {
-    verify_lines(&|from, visit| ledger.scan(from, visit), progress)
+    let scan: &Scan<'_> = &|from, visit| ledger.scan(from, visit);
+    let mut report = verify_lines(scan, progress)?;
+    if let Some(fault) = &report.fault
+        && let Some(damage) = ledger.condition()?.damage
+    {
+        report.acceptable = true;
+        // The line that is named is the one from which everything would be moved.
+        if damage.line < fault.line {
+            go_back_to(&mut report, damage.line, damage.cause.into(), scan)?;
+        }
+    }
+    Ok(report)
 }
 
 /// As [`verify`], over lines from anywhere. They must be the same lines whenever they are shown,
@@ -68,10 +83,11 @@ pub fn verify_lines(scan: &Scan<'_>, progress: &mut dyn FnMut(u64)) -> Result<Re
         head: audit.head().map(|head| head.hash),
         unfinished,
         fault: line_fault,
+        acceptable: false,
     };
     // A transition is only known to be illegal among lines that are good, so it comes first.
     if let Some(illegal) = illegal {
-        go_back_to(&mut report, illegal, scan)?;
+        go_back_to(&mut report, illegal.line, illegal.cause.into(), scan)?;
     }
     Ok(report)
 }
@@ -125,11 +141,16 @@ fn fold(spill: &mut Spill) -> Result<Option<Illegal>, VerifyError> {
 }
 
 /// Makes this the report's fault: finds where its line lies and the last row before it.
-fn go_back_to(report: &mut Report, illegal: Illegal, scan: &Scan<'_>) -> Result<(), VerifyError> {
-    let good = illegal.line.saturating_sub(1);
+fn go_back_to(
+    report: &mut Report,
+    bad: u64,
+    cause: Cow<'static, str>,
+    scan: &Scan<'_>,
+) -> Result<(), VerifyError> {
+    let good = bad.saturating_sub(1);
     let (mut offset, mut head) = (None, None);
     scan(good.max(1), &mut |line| {
-        if line.seq == illegal.line {
+        if line.seq == bad {
             offset = Some(line.offset);
             return ControlFlow::Break(());
         }
@@ -138,12 +159,12 @@ fn go_back_to(report: &mut Report, illegal: Illegal, scan: &Scan<'_>) -> Result<
     })?;
     let offset = offset.ok_or_else(|| {
         let cause = "its rows changed while they were read".into();
-        ReadError::Damaged { line: illegal.line, offset: 0, cause }
+        ReadError::Damaged { line: bad, offset: 0, cause }
     })?;
     report.rows = good;
     report.bytes = offset;
     report.head = head;
-    report.fault = Some(Fault { line: illegal.line, offset, cause: illegal.cause.into() });
+    report.fault = Some(Fault { line: bad, offset, cause });
     Ok(())
 }
 

@@ -7,15 +7,14 @@ use std::fmt;
 use granted_core::text::{Name, TextError};
 use granted_exec::Stop;
 
-use crate::book::Book;
-use crate::config::Config;
+use crate::config::{Config, ExecutorEntry};
 use crate::decision::actor::Command;
 
 /// Where an executor comes from.
 #[derive(Clone, Debug)]
 enum Source {
     /// An entry of the config.
-    Config,
+    Config(ExecutorEntry),
     /// A shell command on the command line.
     CommandLine(OsString),
 }
@@ -64,9 +63,10 @@ impl std::str::FromStr for Given {
 
 impl Executors {
     /// The config's executors and these; a name may stand for one only.
-    pub fn new(config: &Config, given: Vec<Given>) -> Result<Executors, ExecutorError> {
+    pub fn new(config: Config, given: Vec<Given>) -> Result<Executors, ExecutorError> {
+        let registered = config.executors.into_iter();
         let mut all: BTreeMap<Name, Source> =
-            config.executors.keys().map(|name| (name.clone(), Source::Config)).collect();
+            registered.map(|(name, entry)| (name, Source::Config(entry))).collect();
         for Given { name, command } in given {
             if name == Name::exec() {
                 return Err(ExecutorError::Kept);
@@ -80,9 +80,9 @@ impl Executors {
     }
 
     /// The executor of this name, ready to run once; one that says so if there is none.
-    pub(super) fn command(&self, book: &Book, name: Name, stop: Stop) -> Command {
+    pub(super) fn command(&self, name: Name, stop: Stop) -> Command {
         match self.0.get(&name) {
-            Some(Source::Config) => Command::registered(book.config(), name, stop),
+            Some(Source::Config(entry)) => Command::entered(name, entry, stop),
             Some(Source::CommandLine(command)) => Command::shell(name, command.clone(), stop),
             None => Command::missing(name, self.0.keys(), stop),
         }
@@ -98,7 +98,7 @@ impl fmt::Display for Executors {
         for (at, (name, source)) in self.0.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             match source {
-                Source::Config => write!(f, "{comma}`{name}`")?,
+                Source::Config(_) => write!(f, "{comma}`{name}`")?,
                 Source::CommandLine(_) => write!(f, "{comma}`{name}` (command line)")?,
             }
         }

@@ -7,7 +7,16 @@ use granted_core::decision::REASONS;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::server::{DEFAULT_ROWS, MAX_ROWS};
+/// The tool that looks at an object's grant.
+pub(super) const STATUS: &str = "grant_status";
+/// The tool that discharges an object.
+pub(super) const DISCHARGE: &str = "grant_discharge";
+/// The tool that shows the last rows.
+pub(super) const TAIL: &str = "ledger_tail";
+/// How many rows `ledger_tail` shows at most, and where nothing is said.
+pub(super) const MAX_ROWS: u64 = 200;
+/// As [`MAX_ROWS`].
+pub(super) const DEFAULT_ROWS: u64 = 20;
 
 /// A schema as the SDK takes it.
 pub(super) fn object(schema: Value) -> Arc<JsonObject> {

@@ -22,29 +22,17 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::Arguments;
 use super::executors::Executors;
 use super::pace::Pace;
+use super::schema::{DEFAULT_ROWS, DISCHARGE, MAX_ROWS, STATUS, TAIL};
 use super::tools;
 use super::wire::End;
 use crate::book::Book;
-use crate::cli::status::{LAST_ROWS, json};
 use crate::decision::asker::{Asker, Step};
 use crate::decision::discharge::attempt;
-use crate::decision::status::of_object;
+use crate::decision::status::{LAST_ROWS, of_object};
 use crate::ledger::tail::{Filter, tail};
-
-/// The tool that looks at an object's grant.
-pub(super) const STATUS: &str = "grant_status";
-/// The tool that discharges an object.
-pub(super) const DISCHARGE: &str = "grant_discharge";
-/// The tool that shows the last rows.
-pub(super) const TAIL: &str = "ledger_tail";
 
 /// The kinds of rows that the tools show, by their beginnings.
 const KINDS: &[&str] = &["decision.", "ledger."];
-
-/// How many rows `ledger_tail` shows at most, and where nothing is said.
-pub(super) const MAX_ROWS: u64 = 200;
-/// As [`MAX_ROWS`].
-pub(super) const DEFAULT_ROWS: u64 = 20;
 
 /// How many attempts are made at once. The others wait.
 const MAX_ACTING: usize = 64;
@@ -171,7 +159,7 @@ impl Server {
         args.end()?;
         let look = move |book: &Book| {
             let view = of_object(book, &object).map_err(|e| e.to_string())?;
-            serde_json::to_value(json(&view, LAST_ROWS)).map_err(|e| e.to_string())
+            serde_json::to_value(view.json(LAST_ROWS)).map_err(|e| e.to_string())
         };
         match self.is_idle() {
             // Nobody waits meanwhile, and it takes less than the way to another thread and back.
@@ -294,7 +282,7 @@ impl Server {
     /// One run of the pipeline, in a thread of its own.
     fn make(&self, asked: Asked, stop: &Stop, admitted: bool) -> Result<Report, Left> {
         let Shared { book, executors, agent, pace, .. } = &*self.0;
-        let mut command = executors.command(book, asked.executor.clone(), stop.clone());
+        let mut command = executors.command(asked.executor.clone(), stop.clone());
         let request = granted_core::decision::discharge::Request {
             object: asked.object,
             action: asked.action,

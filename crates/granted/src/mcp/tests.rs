@@ -36,7 +36,7 @@ impl Served {
         let ledger = Arc::new(MemoryLedger::new(clock.clone()));
         let documents = Arc::new(MemoryDocuments::default());
         let home = Home::at(dir.path());
-        let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone()).unwrap();
+        let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone());
         let terms = Terms {
             agent: None,
             allowed_actions: Vec::new(),
@@ -52,7 +52,7 @@ impl Served {
             again: false,
         };
         crate::decision::mint::mint(&book, &[terms]).unwrap();
-        let executors = Executors::new(&Config::default(), Vec::new()).unwrap();
+        let executors = Executors::new(Config::default(), Vec::new()).unwrap();
         let (input, server_input) = duplex(1024 * 1024);
         let (output, server_output) = duplex(1024 * 1024);
         let server = Server::new(book, executors, None);

@@ -3,7 +3,7 @@
 use rmcp::model::{Tool, ToolAnnotations};
 
 use super::schema;
-use super::server::{DISCHARGE, STATUS, TAIL};
+use super::schema::{DISCHARGE, STATUS, TAIL};
 
 /// The protocol in ten lines.
 pub(super) const INSTRUCTIONS: &str = "\

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use super::calls::{Calls, Opening};
 use super::frame::{self, Checked, Refusal};
 use super::lines::{Line, Lines};
-use super::server::DISCHARGE;
+use super::schema::DISCHARGE;
 
 /// How far the server is from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,3 +30,31 @@ fn a_grant_whose_spending_was_cut_off_stays_closed() {
     assert_eq!(home.discharge("open", "true", &[])["outcome"], "discharged");
     home.verify();
 }
+
+#[test]
+fn a_row_that_was_edited_goes_with_what_is_behind_it() {
+    for (from, to) in
+        [("\"minted_by\":\"me\"", "\"minted_bx\":\"me\""), ("by\":\"me\"", "by\":\"yo\"")]
+    {
+        let home = Home::new();
+        for id in ["1", "2", "3", "4", "5"] {
+            home.mint(id, "");
+        }
+        let text = std::fs::read_to_string(home.ledger()).unwrap();
+        let lines = text.lines().enumerate();
+        let edit = |(at, line): (usize, &str)| match at {
+            2 => line.replace(from, to) + "\n",
+            _ => line.to_owned() + "\n",
+        };
+        std::fs::write(home.ledger(), lines.map(edit).collect::<String>()).unwrap();
+        let verified = home.say("ledger verify").exits(1);
+        assert!(verified.stdout.contains("damaged: line 3 "), "{verified:?}");
+        assert!(verified.stdout.contains("the last good row is 2"), "{verified:?}");
+        assert!(verified.stderr.contains("granted ledger accept"), "{verified:?}");
+        home.say("ledger accept --by me --reason test").ok();
+        home.verify();
+        assert_eq!(home.discharge("1", "true", &[])["outcome"], "discharged");
+        assert_eq!(home.discharge("3", "true", &[])["outcome"], "refused");
+        home.verify();
+    }
+}

@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The program under test.
+pub const GRANTED: &str = env!("CARGO_BIN_EXE_granted");
+
 /// An empty home that goes away with the value.
 pub struct Home {
     dir: TempDir,
@@ -48,15 +51,63 @@ impl Home {
 
     /// The program with a bare environment and this home.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_granted"));
+        let mut command = Command::new(GRANTED);
         command.args(args).current_dir(self.dir()).env_clear();
         command.env("HOME", self.dir()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.stdin(Stdio::null());
         command
     }
 
+    /// A shell line in the same environment, with the program on its path and the last grant and
+    /// attempt of the ledger as `$GRANT` and `$DISCHARGE`.
+    pub fn shell(&self, line: &str) -> Command {
+        let ledger = std::fs::read_to_string(self.ledger()).unwrap_or_default();
+        let last = |kind: &str| {
+            let (_, id) = ledger.rsplit_once(kind).unwrap_or_default();
+            id.split('"').next().unwrap().to_owned()
+        };
+        let mut command = self.other("/bin/sh");
+        command.args(["-c", line]);
+        command.env("GRANT", last("\"grant:")).env("DISCHARGE", last("\"discharge:"));
+        command
+    }
+
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         self.command(args).output().unwrap().into()
+    }
+
+    /// Another program in the same environment, with the program on its path.
+    pub fn other(&self, program: &str) -> Command {
+        let bin = Path::new(GRANTED).parent().unwrap().display();
+        let mut command = Command::new(program);
+        command.current_dir(self.dir()).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.dir()).env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+        command
+    }
+
+    /// Mints a grant of `report/FROM` to `report/TO`, in one append.
+    pub fn mint_sheet(&self, ids: std::ops::Range<usize>) {
+        let line = |id| format!("{{\"object\":{{\"type\":\"report\",\"id\":\"{id}\"}}}}\n");
+        self.write("sheet.jsonl", ids.map(line).collect::<String>());
+        self.say("mint --sheet sheet.jsonl --by me --for 1h").ok();
+    }
+
+    /// The ledger's bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        std::fs::read(self.ledger()).unwrap()
+    }
+
+    /// How many lines this file has: an executor's side effects. None if it is not there.
+    pub fn count(&self, name: &str) -> usize {
+        std::fs::read_to_string(self.dir().join(name)).map_or(0, |text| text.lines().count())
+    }
+
+    /// Writes an executable script.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        path
     }
 
     /// Runs the words of a line, which may not need quotes.

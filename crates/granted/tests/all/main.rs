@@ -5,14 +5,34 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     missing_docs
 )]
 
 mod accept;
+mod cases;
 mod client;
+mod clock;
+mod config;
+mod crowd;
+mod cuts;
+mod disk;
+mod docs;
+mod document;
 mod doors;
+mod executors;
 mod home;
+mod index;
+mod input;
+mod kills;
+mod ledger_file;
 mod mcp;
+mod mortal;
+mod names;
+mod races;
 mod readme;
+mod session;
+mod storm;
+mod streams;
 mod threats;
 mod tour;

@@ -210,12 +210,13 @@ fn a_row_put_in_by_hand_stops_everything_until_a_person_looks() {
     let last = good.lines().last().unwrap().replace("\"seq\":3", "\"seq\":4");
     std::fs::write(home.ledger(), format!("{good}{last}\n")).unwrap();
     assert_eq!(attempt(&home, "1"), "ledger_unwritable");
-    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 4"));
+    // It says that the row before it was another one, and nobody can tell which of them is wrong.
+    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 3"));
     home.say("mint --type report --id 2 --by me --for 1h").exits(1);
     assert!(!has_run(&home));
     home.say("ledger accept --by me --reason forged").ok();
-    // The grant that the forged row names is closed, the other is as it was.
-    assert_eq!(attempt(&home, "other"), "consumed");
+    // The grant that they name is gone, the other is as it was.
+    assert_eq!(attempt(&home, "other"), "none");
     assert!(!has_run(&home));
     assert_eq!(attempt(&home, "1"), "confirmed");
     home.verify();
@@ -227,7 +228,7 @@ fn a_changed_row_is_found() {
     home.mint("1", "--allow read");
     home.mint("2", "");
     edit(&home.ledger(), "[\"read\"]", "[\"send\"]");
-    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 3"));
+    assert!(home.say("ledger verify").exits(1).stdout.starts_with("damaged: line 2"));
 }
 
 #[test]
@@ -272,8 +273,11 @@ fn with_no_ledger_to_write_nothing_runs() {
             "a link" => std::os::unix::fs::symlink(&moved, home.ledger()).unwrap(),
             _ => std::fs::write(home.ledger(), "not a row\n").unwrap(),
         }
+        // Where no row is good, the documents tell that there was another ledger.
+        let lost = what.starts_with("a file");
+        let expected = if lost { "ledger_rolled_back" } else { "ledger_unwritable" };
         let report = home.discharge("1", "touch ran", &[]);
-        assert_eq!(report["reason"], "ledger_unwritable", "{what}");
+        assert_eq!(report["reason"], expected, "{what}");
         assert!(report["detail"].as_str().unwrap().contains("ledger.jsonl"), "{report}");
         assert!(!has_run(&home), "{what}");
     }
@@ -337,5 +341,54 @@ fn a_test_is_more_than_its_name() {
     assert!(has_test("#[test]\n#[ignore]\nfn a() {", "a"));
     for source in ["fn a() {", "#[test]\nfn ab() {", "// fn a()", "#[test]\nfn b() {}\nfn a() {"] {
         assert!(!has_test(source, "a"), "{source}");
+    }
+}
+
+#[test]
+fn a_claim_that_its_executor_takes_back_leaves_the_grant_spent() {
+    for exec in [
+        "echo ran >> ran; cp copy .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy other; mv other .granted/ledger.jsonl",
+        "echo ran >> ran; cp copy .granted/ledger.jsonl; exit 75",
+    ] {
+        let home = Home::new();
+        home.mint("x", "");
+        home.write("copy", home.bytes());
+        let report = home.discharge("x", exec, &[]);
+        assert_eq!(report["reason"], "no_result_row", "{report}");
+        assert_eq!(home.status("x"), "consumed");
+        assert_eq!(home.discharge("x", "echo ran >> ran", &[])["reason"], "consumed");
+        assert_eq!(home.count("ran"), 1);
+        home.verify();
+    }
+}
+
+/// The part of a ledger that the index covers is not followed line by line.
+#[test]
+fn a_changed_row_that_the_index_covers_revives_nothing() {
+    let home = Home::new();
+    let grant = home.mint("x", "");
+    let document = std::fs::read(home.document("x")).unwrap();
+    assert_eq!(home.discharge("x", "exit 1", &[])["reason"], "executor_failed");
+    home.mint_sheet(0..600);
+    home.say("tick").ok();
+    assert!(home.root().join("index").exists());
+    let good = home.bytes();
+    let other = format!("{}{}", &grant[..25], if grant.ends_with('0') { '1' } else { '0' });
+    let (from, to) = (format!("[\"grant:{grant}\","), format!("[\"grant:{other}\","));
+    let text = String::from_utf8(good).unwrap();
+    // Its claim is another grant's; its failure was a decline.
+    let head = text.find("decision.intent").unwrap();
+    let claim = format!("{}{}", &text[..head], text[head..].replace(&from, &to));
+    let failed = "\"reason\":\"executor_failed\"";
+    let declined = text.replace(failed, "\"reason\":\"executor_declined\"");
+    let declined = declined.replace("it exited with", "it exited wi");
+    for changed in [claim, declined] {
+        assert_eq!(changed.len(), text.len(), "its rows lie where they did");
+        std::fs::write(home.ledger(), changed).unwrap();
+        std::fs::write(home.document("x"), &document).unwrap();
+        assert_eq!(home.discharge("x", "touch ran", &[])["reason"], "ledger_unwritable");
+        assert!(!has_run(&home));
+        home.say("ledger verify").exits(1);
     }
 }

@@ -68,6 +68,8 @@ struct Running {
     by_executor: bool,
     by_wrapper: bool,
     failed: bool,
+    /// A result row says something else than that the executor declined.
+    engaged: bool,
 }
 
 /// An attempt that has its outcome.
@@ -95,6 +97,7 @@ impl State {
                 by_executor: false,
                 by_wrapper: false,
                 failed: false,
+                engaged: false,
             })),
             (None, Step::Turned { reason }) => turned(reason),
             (Some(State::Grant(grant)), step) => grant.after(step).map(State::Grant),
@@ -214,18 +217,20 @@ fn follows_act(reason: Reason) -> bool {
 impl Running {
     fn after(mut self, step: Step) -> Next {
         match step {
-            Step::Result { executor: true, ok } => {
+            Step::Result { executor: true, ok, .. } => {
                 if self.by_executor || self.by_wrapper {
                     return Err("a result of the discharge stands before it");
                 }
                 self.by_executor = true;
+                self.engaged = true;
                 self.failed |= !ok;
             }
-            Step::Result { executor: false, ok } => {
+            Step::Result { executor: false, ok, declines } => {
                 if self.by_wrapper {
                     return Err("a result of the discharge stands before it");
                 }
                 self.by_wrapper = true;
+                self.engaged |= !declines;
                 self.failed |= !ok;
             }
             Step::Outcome { grant, object, reason } => {
@@ -261,6 +266,9 @@ impl Running {
         }
         if reason == Reason::Confirmed && (self.failed || !(self.by_executor || self.by_wrapper)) {
             return Err("it is confirmed by no result row that says so");
+        }
+        if reason == Reason::ExecutorDeclined && self.engaged {
+            return Err("it says declined of an act whose result row says otherwise");
         }
         Ok(())
     }

@@ -77,6 +77,8 @@ pub enum Step {
         executor: bool,
         /// Whether it claims success.
         ok: bool,
+        /// Whether it is the wrapper's word that the executor declined.
+        declines: bool,
     },
     /// Something came back after the attempt was settled.
     Late,
@@ -138,7 +140,9 @@ impl Step {
             Step::Revoked => (7, 0, 0, 0),
             Step::Closed => (8, 0, 0, 0),
             Step::Intent { grant, object } => (9, grant, object, 0),
-            Step::Result { executor, ok } => (10, executor.into(), ok.into(), 0),
+            Step::Result { executor, ok, declines } => {
+                (10, executor.into(), ok.into(), declines.into())
+            }
             Step::Late => (11, 0, 0, 0),
             Step::Turned { reason } => (12, index(reason), 0, 0),
             Step::Outcome { grant, object, reason } => (13, grant, object, index(reason)),
@@ -161,7 +165,7 @@ impl Step {
             7 => Step::Revoked,
             8 => Step::Closed,
             9 => Step::Intent { grant: a, object: b },
-            10 => Step::Result { executor: a != 0, ok: b != 0 },
+            10 => Step::Result { executor: a != 0, ok: b != 0, declines: c != 0 },
             11 => Step::Late,
             12 => Step::Turned { reason: reason(a)? },
             13 => Step::Outcome { grant: a, object: b, reason: reason(c)? },
@@ -222,7 +226,9 @@ mod tests {
             Step::Resolved,
         ];
         for (executor, ok) in [(false, false), (false, true), (true, false), (true, true)] {
-            steps.push(Step::Result { executor, ok });
+            for declines in [false, true] {
+                steps.push(Step::Result { executor, ok, declines });
+            }
         }
         for reason in REASONS {
             steps.push(Step::Settled { discharge, reason: *reason });

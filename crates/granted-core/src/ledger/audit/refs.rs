@@ -1,6 +1,7 @@
 //! What each kind of row moves, and what its body must say of that.
 
 use super::moves::{Move, Step, hash, hash_object};
+use crate::decision::conclude::DECLINED;
 use crate::decision::{self, Class, From, Object, Reason, Use, event};
 use crate::id::Id;
 use crate::ledger::{Event, Row, Subject};
@@ -44,10 +45,11 @@ pub(super) fn check(
         }
         (Event::Result(body), [owner]) => {
             discharge(&owner.0)?;
-            moves(owner, Step::Result { executor: body.from == From::Executor, ok: body.ok });
+            moves(owner, came_back(body)?);
         }
-        (Event::LateResult(_), [owner]) => {
+        (Event::LateResult(body), [owner]) => {
             discharge(&owner.0)?;
+            came_back(body)?;
             moves(owner, Step::Late);
         }
         (Event::Outcome(body), [owner]) => {
@@ -105,6 +107,22 @@ fn minted(grant: &decision::Grant) -> Step {
         opens: grant.not_before.map_or(i64::MIN, |from| from.micros()),
         closes: grant.not_after.micros(),
         object: hash_object(&grant.object),
+    }
+}
+
+/// What came back, of a row that does not contradict itself: the wrapper says how the program ended and
+/// calls only the status 0 ok, and an executor speaks only for itself.
+fn came_back(body: &event::ActResult) -> Result<Step, &'static str> {
+    let executor = body.from == From::Executor;
+    let agrees = match body.ended {
+        None => executor,
+        Some(ended) => !executor && body.ok == (ended == event::Ended::Exit(0)),
+    };
+    let nothing_done = [event::Ended::Exit(DECLINED), event::Ended::NotStarted];
+    let declines = body.ended.is_some_and(|ended| nothing_done.contains(&ended));
+    match agrees {
+        true => Ok(Step::Result { executor, ok: body.ok, declines }),
+        false => Err("its `ended` is not that of its `from` and `ok`"),
     }
 }
 

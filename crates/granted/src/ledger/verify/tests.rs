@@ -54,7 +54,8 @@ fn bytes_of(lines: &[Line]) -> u64 {
 #[test]
 fn nothing_is_a_good_ledger() {
     let report = verify_all(&[]);
-    let none = Report { rows: 0, bytes: 0, head: None, unfinished: None, fault: None };
+    let none =
+        Report { rows: 0, bytes: 0, head: None, unfinished: None, fault: None, acceptable: false };
     assert_eq!(report, none);
 }
 

@@ -27,7 +27,11 @@ fn claim(discharge: u64) -> Row {
 }
 
 fn result(discharge: u64, executor: bool, ok: bool) -> Row {
-    vec![(discharge, Step::Result { executor, ok })]
+    vec![(discharge, Step::Result { executor, ok, declines: false })]
+}
+
+fn decline(discharge: u64) -> Row {
+    vec![(discharge, Step::Result { executor: false, ok: false, declines: true })]
 }
 
 fn end(discharge: u64, reason: Reason) -> Row {
@@ -92,7 +96,7 @@ fn legal_stories_pass() {
     use Reason::*;
     let (once, session) = (&[mint(false)][..], &[mint(true)][..]);
     let (one, two) = (&used(ONE)[..], &used(TWO)[..]);
-    let declined = &[claim(ONE), result(ONE, false, false), end(ONE, ExecutorDeclined)][..];
+    let declined = &[claim(ONE), decline(ONE), end(ONE, ExecutorDeclined)][..];
     let uncertain = &[claim(ONE), end(ONE, Interrupted)][..];
     for (name, rows) in [
         ("once", story(&[once, one])),
@@ -107,6 +111,9 @@ fn legal_stories_pass() {
         }),
         ("could not be started", story(&[once, &[claim(ONE), end(ONE, UnknownExecutor)]])),
         ("declined, then used", story(&[once, declined, two])),
+        ("declined by a closure, then used", {
+            story(&[once, &[claim(ONE), end(ONE, ExecutorDeclined)], two])
+        }),
         ("declined, then expired", story(&[once, declined, &[expire(200, 0)]])),
         ("session, twice", story(&[session, one, two])),
         ("session, used and expired", story(&[session, one, two, &[expire(200, 2)]])),
@@ -193,6 +200,12 @@ fn illegal_rows_are_refused() {
             ]),
             "no result row",
         ),
+        (story(&[held, &[result(ONE, false, true), end(ONE, ExecutorDeclined)]]), "declined"),
+        (story(&[held, &[result(ONE, false, false), end(ONE, ExecutorDeclined)]]), "declined"),
+        (
+            story(&[held, &[result(ONE, true, true), decline(ONE), end(ONE, ExecutorDeclined)]]),
+            "declined",
+        ),
         (story(&[held, &[turned(ONE, Revoked)]]), "does not move the grant"),
         (story(&[uncertain, &[end(ONE, Timeout)]]), "has its outcome already"),
         (story(&[uncertain, &[turned(ONE, None)]]), "has its outcome already"),
@@ -266,7 +279,10 @@ fn illegal_rows_are_refused() {
 fn each_reason_stands_on_one_side_of_the_claim() {
     for reason in REASONS {
         let before = check(&[turned(ONE, *reason)]).is_ok();
-        let results = [result(ONE, false, true)];
+        let results = match reason {
+            Reason::ExecutorDeclined => [decline(ONE)],
+            _ => [result(ONE, false, true)],
+        };
         let after =
             check(&story(&[&[mint(false), claim(ONE)], &results, &[end(ONE, *reason)]])).is_ok();
         let both = *reason == Reason::UnknownExecutor;
