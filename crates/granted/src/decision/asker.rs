@@ -32,3 +32,72 @@ impl Asker for Patient {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use granted_core::decision::Use;
+    use granted_core::decision::conclude::Verdict;
+    use granted_core::decision::discharge::Request;
+    use granted_core::decision::mint::Terms;
+    use granted_core::ledger::Door;
+    use granted_core::store::Ledger as _;
+    use granted_core::text::{Note, Words};
+    use granted_core::time::Clock as _;
+    use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger, sample};
+
+    use super::*;
+    use crate::book::Book;
+    use crate::decision::actor::Closure;
+    use crate::decision::discharge::attempt;
+    use crate::decision::mint::mint;
+    use crate::home::Home;
+
+    /// Leaves before this step.
+    struct Leaves(Step);
+
+    impl Asker for Leaves {
+        type Left = Step;
+
+        fn before(&self, step: Step) -> Result<(), Step> {
+            if step == self.0 { Err(step) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn who_leaves_in_time_leaves_no_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Arc::new(FixedClock::default());
+        let ledger = Arc::new(MemoryLedger::new(clock.clone()));
+        let documents = Arc::new(MemoryDocuments::default());
+        let home = Home::at(dir.path());
+        let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone()).unwrap();
+        let terms = Terms {
+            agent: None,
+            allowed_actions: Vec::new(),
+            binds: Vec::new(),
+            decision: Use::Once,
+            executor: None,
+            minted_by: Note::new("person").unwrap(),
+            not_after: clock.now().plus(Duration::from_secs(90)),
+            not_before: None,
+            not_scope: Vec::new(),
+            object: sample::object(1),
+            scope: Words::default(),
+            again: false,
+        };
+        mint(&book, &[terms]).unwrap();
+        let before = ledger.head().unwrap();
+        for (object, step) in [(1, Step::Claim), (2, Step::Refusal)] {
+            let request = Request {
+                object: sample::object(object),
+                ..Request::new("report", "x", "closure").unwrap()
+            };
+            let mut closure = Closure::new(|_, _| -> Verdict { panic!("it acted") });
+            assert_eq!(attempt(&book, &request, &mut closure, &Leaves(step)).unwrap_err(), step);
+            assert_eq!(ledger.head().unwrap(), before);
+        }
+    }
+}
