@@ -73,7 +73,7 @@ mod tests {
         let ledger = Arc::new(MemoryLedger::new(clock.clone()));
         let documents = Arc::new(MemoryDocuments::default());
         let home = Home::at(dir.path());
-        let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone()).unwrap();
+        let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone());
         let terms = Terms {
             agent: None,
             allowed_actions: Vec::new(),
