@@ -22,7 +22,7 @@ pub struct View {
     pub grant: Option<Grant>,
     /// What its document says.
     pub standing: Option<Standing>,
-    /// The rows of the grant and of the attempts that claimed it, oldest first.
+    /// The rows of the grant and of the last attempts that claimed it, oldest first.
     pub rows: Vec<Row>,
     /// An act that was cut off and that no row has settled yet.
     pub interrupted: Option<Id>,
@@ -63,18 +63,20 @@ pub fn of_object(book: &Book, object: &Object) -> Result<View, ReadError> {
     let (states, _) = gather::grants_of(book, object)?;
     let candidates: Vec<Candidate> =
         states.into_iter().map(|state| gather::candidate(book, state)).collect();
-    view(book, current(&candidates, book.now()))
+    // Only the last rows are shown, and the attempts before those that can have one are many.
+    view(book, current(&candidates, book.now()), LAST_ROWS)
 }
 
 /// One grant, by its id; `None` if there is none.
 pub fn of_grant(book: &Book, id: Id) -> Result<Option<View>, ReadError> {
     match gather::grant(book, id)? {
         None => Ok(None),
-        Some(state) => view(book, Some(&gather::candidate(book, state))).map(Some),
+        Some(state) => view(book, Some(&gather::candidate(book, state)), usize::MAX).map(Some),
     }
 }
 
-fn view(book: &Book, candidate: Option<&Candidate>) -> Result<View, ReadError> {
+/// The view of a grant, with the rows of its last attempts.
+fn view(book: &Book, candidate: Option<&Candidate>, attempts: usize) -> Result<View, ReadError> {
     let Some(candidate) = candidate else {
         return Ok(View {
             status: Status::None,
@@ -92,13 +94,11 @@ fn view(book: &Book, candidate: Option<&Candidate>) -> Result<View, ReadError> {
         Some((claim.discharge, is_interrupted(claim, seen.act, now)))
     });
     let mut rows = book.ledger.rows(&Subject::grant(state.grant.id))?;
-    let mut spending = None;
-    for claim in &state.claims {
+    for claim in state.claims.iter().rev().take(attempts) {
         rows.extend(book.ledger.rows(&Subject::discharge(claim.discharge))?);
-        if state.spending().is_some_and(|spent| spent.discharge == claim.discharge) {
-            spending = gather::attempt(book, claim.discharge)?;
-        }
     }
+    let spending = state.spending().map(|claim| gather::attempt(book, claim.discharge));
+    let spending = spending.transpose()?.flatten();
     rows.sort_by_key(|row| row.seq);
     rows.dedup_by_key(|row| row.seq);
     Ok(View {
