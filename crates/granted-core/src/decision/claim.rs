@@ -31,8 +31,7 @@
 use super::Grant;
 use crate::id::Id;
 use crate::ledger::Draft;
-use crate::store::{AppendError, Appended, Ledger};
-use crate::time::Stamp;
+use crate::store::{AppendError, Ledger};
 
 /// The decision that this attempt may claim this grant. It has no effect until it is claimed.
 #[must_use = "a permit that is not claimed lets nothing run"]
@@ -40,7 +39,6 @@ use crate::time::Stamp;
 pub struct Permit {
     pub(super) grant: Grant,
     pub(super) discharge: Id,
-    pub(super) deadline: Stamp,
     pub(super) intent: Draft,
 }
 
@@ -53,8 +51,8 @@ impl Permit {
     /// Appends the intent row, which is the claim: of two racing attempts one gets
     /// [`AppendError::Conflict`].
     pub fn claim(self, ledger: &dyn Ledger) -> Result<Claim, AppendError> {
-        let intent = ledger.append(std::slice::from_ref(&self.intent))?;
-        Ok(Claim { grant: self.grant, discharge: self.discharge, deadline: self.deadline, intent })
+        ledger.append(std::slice::from_ref(&self.intent))?;
+        Ok(Claim { grant: self.grant, discharge: self.discharge })
     }
 }
 
@@ -64,8 +62,6 @@ impl Permit {
 pub struct Claim {
     grant: Grant,
     discharge: Id,
-    deadline: Stamp,
-    intent: Appended,
 }
 
 impl Claim {
@@ -82,16 +78,6 @@ impl Claim {
     /// The attempt.
     pub fn discharge(&self) -> Id {
         self.discharge
-    }
-
-    /// When the act is stopped at the latest, by the wall clock at the claim.
-    pub fn deadline(&self) -> Stamp {
-        self.deadline
-    }
-
-    /// The append that made the claim.
-    pub fn intent(&self) -> &Appended {
-        &self.intent
     }
 }
 

@@ -367,11 +367,10 @@ fn listed(names: &[Name]) -> String {
 
 fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
     let grant = candidate.state.grant.clone();
-    let deadline = facts.now.plus(request.timeout);
     let intent = Intent {
         act: facts.act.clone(),
         action: request.action.clone(),
-        deadline,
+        deadline: facts.now.plus(request.timeout),
         executor: ExecutorUsed { digest: facts.executor.digest(), name: request.executor.clone() },
         key: request.key.clone(),
         object: request.object.clone(),
@@ -386,7 +385,7 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
         ],
         until: Some(grant.not_after),
     };
-    Permit { grant, discharge: facts.discharge, deadline, intent: draft }
+    Permit { grant, discharge: facts.discharge, intent: draft }
 }
 
 fn deny(

@@ -166,7 +166,9 @@ fn act(
             told(request, &acted, Reason::NoResultRow, detail)
         }
     };
-    if let Ok(None) = gather::attempt(book, acted.discharge()) {
+    // Only these may be told of an act whose claim the ledger holds no more.
+    let doubtful = matches!(report.reason, Reason::NoResultRow | Reason::ReceiptMismatch);
+    if doubtful && matches!(gather::attempt(book, acted.discharge()), Ok(None)) {
         mark_spent(book, &acted, facts.now);
     }
     report
