@@ -19,4 +19,4 @@ mod model;
 #[cfg(test)]
 mod model_tests;
 #[cfg(test)]
-mod stage;
+pub(crate) mod stage;

@@ -38,13 +38,11 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use granted_core::decision::Use;
     use granted_core::decision::conclude::Verdict;
     use granted_core::decision::discharge::Request;
     use granted_core::decision::mint::Terms;
     use granted_core::ledger::Door;
     use granted_core::store::Ledger as _;
-    use granted_core::text::{Note, Words};
     use granted_core::time::Clock as _;
     use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger, sample};
 
@@ -53,6 +51,7 @@ mod tests {
     use crate::decision::actor::Closure;
     use crate::decision::discharge::attempt;
     use crate::decision::mint::mint;
+    use crate::decision::stage::terms;
     use crate::home::Home;
 
     /// Leaves before this step.
@@ -75,18 +74,9 @@ mod tests {
         let home = Home::at(dir.path());
         let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone());
         let terms = Terms {
-            agent: None,
-            allowed_actions: Vec::new(),
-            binds: Vec::new(),
-            decision: Use::Once,
-            executor: None,
-            minted_by: Note::new("person").unwrap(),
             not_after: clock.now().plus(Duration::from_secs(90)),
-            not_before: None,
-            not_scope: Vec::new(),
             object: sample::object(1),
-            scope: Words::default(),
-            again: false,
+            ..terms(&clock)
         };
         mint(&book, &[terms]).unwrap();
         let before = ledger.head().unwrap();

@@ -98,11 +98,11 @@ fn a_bound_file_is_looked_at_whenever_its_grant_may_be_used() {
     let seconds = |n| start.plus(Duration::from_secs(n));
     std::fs::write(&file, "one").unwrap();
     let bind = Bind { path: file.to_str().unwrap().parse().unwrap(), sha256: Digest::of(b"one") };
-    let bound = Terms { binds: vec![bind], not_before: Some(seconds(3)), ..terms(&stage) };
+    let bound = Terms { binds: vec![bind], not_before: Some(seconds(3)), ..terms(&stage.clock) };
     mint(&stage.book(), &[bound]).unwrap();
     stage.clock.set(seconds(4));
     let other = Object { id: "2".parse().unwrap(), ..object() };
-    mint(&stage.book(), &[Terms { object: other, ..terms(&stage) }]).unwrap();
+    mint(&stage.book(), &[Terms { object: other, ..terms(&stage.clock) }]).unwrap();
     stage.clock.set(seconds(2));
     std::fs::write(&file, "two").unwrap();
     assert_eq!(stage.said(&stage.book()), "refused: binding_changed");

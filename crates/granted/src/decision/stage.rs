@@ -43,7 +43,7 @@ pub fn object() -> Object {
 }
 
 /// A single-use grant of that object, for an hour.
-pub fn terms(stage: &Stage) -> Terms {
+pub fn terms(clock: &FixedClock) -> Terms {
     Terms {
         agent: None,
         allowed_actions: vec![],
@@ -51,7 +51,7 @@ pub fn terms(stage: &Stage) -> Terms {
         decision: Use::Once,
         executor: None,
         minted_by: "me".parse().unwrap(),
-        not_after: granted_core::time::Clock::now(&*stage.clock).plus(Duration::from_secs(3_600)),
+        not_after: granted_core::time::Clock::now(clock).plus(Duration::from_secs(3_600)),
         not_before: None,
         not_scope: vec![],
         object: object(),
@@ -96,7 +96,7 @@ impl Stage {
 
     /// Mints `report/1`; what is told.
     pub fn mint(&self, book: &Book) -> String {
-        match mint(book, &[terms(self)]) {
+        match mint(book, &[terms(&self.clock)]) {
             Ok(_) => "minted".into(),
             Err(MintError::Book(e)) => format!("error: {e}"),
             Err(e) => format!("refused: {e}"),

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use granted_core::decision::Use;
 use granted_core::decision::mint::Terms;
 use granted_core::ledger::Door;
 use granted_core::store::{Ledger as _, RawLine};
-use granted_core::text::{Note, Words};
 use granted_core::time::Clock as _;
 use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger};
 use serde_json::{Value, json};
@@ -17,6 +15,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::book::Book;
 use crate::config::Config;
+use crate::decision::stage::terms;
 use crate::home::Home;
 
 /// A server under a clock that stands, and a client of it.
@@ -38,18 +37,9 @@ impl Served {
         let home = Home::at(dir.path());
         let book = Book::with(home, Door::Mcp, ledger.clone(), documents, clock.clone());
         let terms = Terms {
-            agent: None,
-            allowed_actions: Vec::new(),
-            binds: Vec::new(),
-            decision: Use::Once,
-            executor: None,
-            minted_by: Note::new("person").unwrap(),
             not_after: clock.now().plus(Duration::from_secs(90)),
-            not_before: None,
-            not_scope: Vec::new(),
             object: granted_testkit::sample::object(1),
-            scope: Words::default(),
-            again: false,
+            ..terms(&clock)
         };
         crate::decision::mint::mint(&book, &[terms]).unwrap();
         let executors = Executors::new(Config::default(), Vec::new()).unwrap();
