@@ -26,6 +26,7 @@ pub(crate) mod status;
 mod tick;
 mod usage;
 
+pub use failure::ERROR_KINDS;
 use failure::Failure;
 use out::Out;
 

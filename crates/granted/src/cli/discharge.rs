@@ -9,7 +9,7 @@ use granted_core::text::Name;
 use granted_exec::Stop;
 
 use super::args::{ObjectArgs, book, duration};
-use super::failure::Failure;
+use super::failure::{Failure, Kind};
 use super::out::Out;
 use crate::config::MAX_TIMEOUT;
 use crate::decision::actor::Command;
@@ -102,7 +102,7 @@ impl Asker for UntilStopped {
 
     fn before(&self, _: Step) -> Result<(), Failure> {
         match self.0.is_stopped() {
-            true => Err(Failure::new("stopped", "told to stop before anything was claimed")),
+            true => Err(Failure::new(Kind::Stopped, "told to stop before anything was claimed")),
             false => Ok(()),
         }
     }

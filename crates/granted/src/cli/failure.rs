@@ -6,6 +6,7 @@ use std::path::Path;
 use granted_core::decision::mint::Refusal;
 use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
+use serde::Serialize;
 
 use crate::book::BookError;
 use crate::config::ConfigError;
@@ -14,11 +15,52 @@ use crate::decision::resolve::ResolveError;
 use crate::decision::revoke::RevokeError;
 use crate::home::HomeError;
 
+/// Declares the kinds of errors, with the word of each.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal,)+) => {
+        /// What sort of error it is: one word for programs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+        }
+
+        /// The word of every kind of error.
+        pub const ERROR_KINDS: &[&str] = &[$($text),+];
+    };
+}
+
+kinds! {
+    /// The command line is wrong.
+    Usage = "usage",
+    /// What was asked for is not there, or is past it.
+    Refused = "refused",
+    /// A file or stream that the person named.
+    Input = "input",
+    /// The config cannot be used.
+    Config = "config",
+    /// There is no home.
+    Home = "home",
+    /// The ledger cannot be read.
+    Ledger = "ledger",
+    /// The ledger cannot be written.
+    LedgerUnwritable = "ledger_unwritable",
+    /// The ledger is shorter than it was, or another one.
+    LedgerRolledBack = "ledger_rolled_back",
+    /// The grants' documents cannot be read or written.
+    Documents = "documents",
+    /// The clock is behind the ledger.
+    ClockBehind = "clock_behind",
+    /// Told to stop before anything was done.
+    Stopped = "stopped",
+    /// The system does not do its part.
+    System = "system",
+}
+
 /// An error, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// One word for programs.
-    pub(crate) kind: &'static str,
+    /// For programs.
+    pub(crate) kind: Kind,
     /// One line for people.
     pub(crate) message: String,
     /// What to do about it.
@@ -29,23 +71,23 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// Of this kind, without advice: exit 1.
-    pub(crate) fn new(kind: &'static str, message: impl ToString) -> Failure {
+    pub(crate) fn new(kind: Kind, message: impl ToString) -> Failure {
         Failure { kind, message: message.to_string(), hint: None, code: 1 }
     }
 
     /// The command line itself is wrong: exit 2, and no row.
     pub(crate) fn usage(message: impl ToString) -> Failure {
-        Failure { code: 2, ..Failure::new("usage", message) }
+        Failure { code: 2, ..Failure::new(Kind::Usage, message) }
     }
 
     /// What was asked for is not there, or is past it.
     pub(crate) fn refused(message: impl ToString) -> Failure {
-        Failure::new("refused", message)
+        Failure::new(Kind::Refused, message)
     }
 
     /// A file or stream that the person named.
     pub(crate) fn input(message: impl ToString) -> Failure {
-        Failure::new("input", message)
+        Failure::new(Kind::Input, message)
     }
 
     /// A path that could not be used, and why.
@@ -58,7 +100,7 @@ impl Failure {
 
     /// The system does not do its part.
     pub(crate) fn system(message: impl ToString) -> Failure {
-        Failure::new("system", message)
+        Failure::new(Kind::System, message)
     }
 
     /// With advice.
@@ -69,19 +111,19 @@ impl Failure {
 
 impl From<HomeError> for Failure {
     fn from(error: HomeError) -> Failure {
-        Failure::new("home", error)
+        Failure::new(Kind::Home, error)
     }
 }
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
-        Failure::new("config", error)
+        Failure::new(Kind::Config, error)
     }
 }
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Failure {
-        let failure = Failure::new("ledger", &error);
+        let failure = Failure::new(Kind::Ledger, &error);
         match error {
             ReadError::Unreadable(_) => failure,
             ReadError::Damaged { .. } => failure.hint("look closer: granted ledger verify"),
@@ -93,8 +135,8 @@ impl From<ReadError> for Failure {
 impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Failure {
         let kind = match &error {
-            AppendError::NotWritten(NotWritten::RolledBack(_)) => "ledger_rolled_back",
-            _ => "ledger_unwritable",
+            AppendError::NotWritten(NotWritten::RolledBack(_)) => Kind::LedgerRolledBack,
+            _ => Kind::LedgerUnwritable,
         };
         Failure::new(kind, error)
     }
@@ -105,8 +147,8 @@ impl From<BookError> for Failure {
         match error {
             BookError::Read(error) => error.into(),
             BookError::Append(error) => error.into(),
-            BookError::Documents(_) => Failure::new("documents", error),
-            BookError::NoOpening => Failure::new("ledger", error),
+            BookError::Documents(_) => Failure::new(Kind::Documents, error),
+            BookError::NoOpening => Failure::new(Kind::Ledger, error),
             BookError::NoRandomness(_) => Failure::system(error),
         }
     }
@@ -116,7 +158,7 @@ impl From<MintError> for Failure {
     fn from(error: MintError) -> Failure {
         match error {
             MintError::Refused(_, refusal) => refusal.into(),
-            MintError::Document(why) => Failure::new("documents", why),
+            MintError::Document(why) => Failure::new(Kind::Documents, why),
             MintError::Book(error) => error.into(),
         }
     }
@@ -131,7 +173,7 @@ impl From<Refusal> for Failure {
             Refusal::Twice(_) => {
                 Failure::usage(refusal).hint("to mint several for one object: --again")
             }
-            Refusal::ClockBehind(_) => Failure::new("clock_behind", refusal)
+            Refusal::ClockBehind(_) => Failure::new(Kind::ClockBehind, refusal)
                 .hint("if the ledger's time was wrong: granted ledger accept"),
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use granted_core::text::Shown;
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::{Failure, Kind};
 use crate::home;
 
 /// Where a verb prints.
@@ -34,7 +34,7 @@ struct ErrorLine<'a> {
 
 #[derive(Serialize)]
 struct ErrorBody<'a> {
-    kind: &'a str,
+    kind: Kind,
     message: &'a str,
     hint: Option<&'a str>,
 }
@@ -94,7 +94,7 @@ impl Out {
     pub(crate) fn failure(&self, failure: &Failure) -> u8 {
         if self.json {
             let Failure { kind, message, hint, .. } = failure;
-            let error = ErrorBody { kind, message, hint: hint.as_deref() };
+            let error = ErrorBody { kind: *kind, message, hint: hint.as_deref() };
             self.remark(serde_json::to_string(&ErrorLine { error }).unwrap_or_default());
         } else {
             self.remark(format_args!("granted: {}", Shown(&failure.message)));
