@@ -38,11 +38,11 @@ impl fmt::Display for Class {
 
 /// Declares the reasons, each of exactly one outcome.
 macro_rules! reasons {
-    ($($(#[$doc:meta])* $variant:ident = $text:literal is $class:ident,)+) => {
+    ($(#[doc = $meaning:literal] $variant:ident = $text:literal is $class:ident,)+) => {
         /// Why an attempt ended as it did.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Reason {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+            $(#[doc = $meaning] #[serde(rename = $text)] $variant,)+
         }
 
         /// Every reason there is, in the order of the documentation.
@@ -54,6 +54,11 @@ macro_rules! reasons {
                 match self { $(Reason::$variant => $text,)+ }
             }
 
+            /// When an attempt ends with it, in words for people.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Reason::$variant => $meaning.trim_ascii(),)+ }
+            }
+
             /// The outcome that the reason belongs to.
             pub fn class(self) -> Class {
                 match self { $(Reason::$variant => Class::$class,)+ }
@@ -63,7 +68,7 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Done, and confirmed by the ledger.
+    /// Done, and the ledger confirms it.
     Confirmed = "confirmed" is Discharged,
     /// There is no grant for the object, or its document is gone.
     None = "none" is Refused,
@@ -71,11 +76,11 @@ reasons! {
     Consumed = "consumed" is Refused,
     /// The window has not opened.
     NotYet = "not_yet" is Refused,
-    /// The grant's document is damaged, edited or not a plain file.
+    /// The grant's document is damaged, edited or no plain file.
     Unreadable = "unreadable" is Refused,
     /// The person took the grant back.
     Revoked = "revoked" is Refused,
-    /// The grant or the executor does not allow the action.
+    /// The grant or the executor does not allow the action, the type or the executor.
     ActionNotAllowed = "action_not_allowed" is Refused,
     /// The grant names an agent, and it is not this one.
     AgentNotNamed = "agent_not_named" is Refused,
@@ -85,9 +90,9 @@ reasons! {
     ClaimLost = "claim_lost" is Refused,
     /// The executor did nothing and said so; the grant stays live.
     ExecutorDeclined = "executor_declined" is Refused,
-    /// The executor failed; its effects are unknown.
+    /// The executor failed; what it did is not known.
     ExecutorFailed = "executor_failed" is Refused,
-    /// The executor ended well, but the result row says that it failed.
+    /// The executor ended well, but its result row says that it failed.
     ResultFailed = "result_failed" is Refused,
     /// Signatures are required and the grant has none.
     Unsigned = "unsigned" is Refused,
@@ -99,21 +104,21 @@ reasons! {
     BindingChanged = "binding_changed" is Refused,
     /// The ledger cannot be written; nothing runs.
     LedgerUnwritable = "ledger_unwritable" is Refused,
-    /// The ledger is shorter than it was, or another.
+    /// The ledger is shorter than it was, or another one.
     LedgerRolledBack = "ledger_rolled_back" is Refused,
     /// The clock is behind the ledger.
     ClockBehind = "clock_behind" is Refused,
     /// The request contradicts itself or an earlier one.
     InvalidRequest = "invalid_request" is Refused,
-    /// The executor cannot say whether it happened.
+    /// The executor cannot say whether it happened, or contradicts itself.
     ExecutorUncertain = "executor_uncertain" is Uncertain,
     /// The executor was stopped at its deadline.
     Timeout = "timeout" is Uncertain,
     /// It may have happened, but no result row says so.
     NoResultRow = "no_result_row" is Uncertain,
-    /// The check that should confirm it did not.
+    /// The executor's `confirm` command did not confirm it.
     NotConfirmed = "not_confirmed" is Uncertain,
-    /// After the act the grant or its rows were not what they were before.
+    /// After the act the grant, its rows or a bound file were not what they were before.
     ReceiptMismatch = "receipt_mismatch" is Uncertain,
     /// The act was cut off.
     Interrupted = "interrupted" is Uncertain,
