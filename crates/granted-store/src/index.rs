@@ -23,6 +23,7 @@ use crate::file::check::Good;
 use crate::file::lines::{line_at, to_u64};
 use crate::open::Identity;
 pub(crate) use run::Hit;
+pub use run::RUN_FORMAT;
 use run::Run;
 
 /// How much of the ledger may be uncovered before an appender writes a run.

@@ -44,3 +44,4 @@ pub use acts::Acts;
 pub use documents::FileDocuments;
 pub use file::FileLedger;
 pub use file::disk::{Disk, RealDisk};
+pub use index::RUN_FORMAT;

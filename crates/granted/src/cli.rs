@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 mod args;
@@ -25,6 +26,7 @@ mod show;
 pub(crate) mod status;
 mod tick;
 mod usage;
+mod version;
 
 pub use failure::ERROR_KINDS;
 use failure::Failure;
@@ -41,6 +43,9 @@ struct Cli {
     /// Print JSON: the shapes of docs/cli.md.
     #[arg(long, global = true)]
     json: bool,
+    /// With --version: also the commit, the target, and the formats that are spoken.
+    #[arg(long, requires = "version")]
+    verbose: bool,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -90,6 +95,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let ended = match parsed {
         Ok(cli) => verb(cli.verb, &out),
+        Err(e) if e.kind() == ErrorKind::DisplayVersion => {
+            Ok(version::show(args.iter().any(|arg| arg == "--verbose"), &out))
+        }
         Err(e) if usage::is_answer(&e) => {
             // A closed stream is no news to anybody.
             let _ = e.print();

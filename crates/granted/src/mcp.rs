@@ -25,7 +25,7 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use executors::{ExecutorError, Executors, Given};
-pub use server::Server;
+pub use server::{PROTOCOLS, Server};
 
 use crate::decision::tick::tick;
 use calls::Calls;

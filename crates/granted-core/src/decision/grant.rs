@@ -35,6 +35,13 @@ pub enum Kind {
     V1,
 }
 
+impl fmt::Display for Kind {
+    /// As in the document.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 /// How often a grant may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Use {

@@ -23,7 +23,8 @@ use sha2::{Digest as _, Sha256};
 use crate::file::lines::{line_at, read_some, to_u64};
 use crate::open;
 
-const MAGIC: &[u8; 8] = b"granrun1";
+/// The form of a run: the first bytes of its footer.
+pub const RUN_FORMAT: &str = "granrun1";
 const ENTRY: usize = 24;
 /// The bytes of a full page: as many entries as 64 KiB hold.
 pub(super) const PAGE: usize = 2_730 * ENTRY;
@@ -122,7 +123,7 @@ impl Run {
         let footer_at = size.checked_sub(to_u64(FOOTER)).ok_or_else(damaged)?;
         let footer = read_exact(&file, FOOTER, footer_at)?;
         let (fixed, mut own) = footer.split_at_checked(FIXED).ok_or_else(damaged)?;
-        let mut fields = fixed.strip_prefix(MAGIC).ok_or_else(damaged)?;
+        let mut fields = fixed.strip_prefix(RUN_FORMAT.as_bytes()).ok_or_else(damaged)?;
         let (from, to) = (int(&mut fields)?, int(&mut fields)?);
         let (last_offset, seq) = (int(&mut fields)?, int(&mut fields)?);
         let (entries, pages) = (int(&mut fields)?, int(&mut fields)?);
@@ -313,7 +314,7 @@ impl<W: Write> Writer<W> {
             self.end_page()?;
         }
         let pages = to_u64(self.table.len() / ROW);
-        let mut footer = MAGIC.to_vec();
+        let mut footer = RUN_FORMAT.as_bytes().to_vec();
         let Covers { from, to, last_offset, seq, hash, book } = covers;
         for field in [*from, *to, *last_offset, *seq, self.entries, pages] {
             footer.extend(field.to_be_bytes());

@@ -20,7 +20,7 @@ pub(super) fn failure(error: &clap::Error, command: &Command, args: &[OsString])
     Failure::usage(message).hint(hints.join("; see "))
 }
 
-/// Whether this is asked for and no error: help, or the version.
+/// Whether this is asked for and no error: help.
 pub(super) fn is_answer(error: &clap::Error) -> bool {
     !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }

@@ -1,5 +1,6 @@
 //! The server: three tools over the pipelines, and nothing that widens authority.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
     InitializeResultMethod, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ServerCapabilities, ServerConfig, Tool,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -30,6 +31,9 @@ use crate::decision::asker::{Asker, Step};
 use crate::decision::discharge::attempt;
 use crate::decision::status::{LAST_ROWS, of_object};
 use crate::ledger::tail::{Filter, tail};
+
+/// The versions of the protocol that are spoken, oldest first.
+pub const PROTOCOLS: &[ProtocolVersion] = ProtocolVersion::KNOWN_VERSIONS;
 
 /// The kinds of rows that the tools show, by their beginnings.
 const KINDS: &[&str] = &["decision.", "ledger."];
@@ -313,6 +317,10 @@ impl ServerHandler for Server {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
             .with_instructions(tools::INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(PROTOCOLS)
     }
 
     async fn initialize(
