@@ -9,12 +9,14 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 mod args;
 mod asked;
+mod completions;
 mod discharge;
 mod executors;
 mod failure;
 mod lag;
 mod ledger;
 mod list;
+mod man;
 mod mcp;
 mod mint;
 mod out;
@@ -75,6 +77,8 @@ enum Verb {
     Lag(lag::Args),
     Executors(executors::Args),
     Mcp(mcp::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// The command line's own description: every verb, flag and help text.
@@ -123,6 +127,8 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
         Verb::Mcp(args) => mcp::run(args, out),
+        Verb::Completions(args) => Ok(completions::run(&args, out)),
+        Verb::Man(args) => man::run(&args, out),
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod accept;
 mod cases;
+mod completions;
 mod client;
 mod clock;
 mod config;

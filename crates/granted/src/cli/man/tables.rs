@@ -1,0 +1,42 @@
+//! The tables of the manual that are not about one verb. They stand in docs/cli.md too.
+
+/// What is described, and its description; backticks mark what is typed.
+pub(super) type Row = (&'static str, &'static str);
+
+pub(super) const EXIT_CODES: &[Row] = &[
+    ("0", "done; `discharge`: discharged; `status`: live"),
+    ("1", "an error that is no outcome"),
+    ("2", "the command line is wrong; nothing was done"),
+    ("3", "`discharge`: refused; `status`: neither live nor expired"),
+    ("4", "`discharge`: uncertain"),
+    ("5", "`discharge`, `status`: expired"),
+];
+
+pub(super) const ENVIRONMENT: &[Row] = &[
+    ("`GRANTED_HOME`", "everything; default `~/.granted`"),
+    ("`GRANTED_LEDGER`", "the ledger, and with it what lies beside it"),
+    ("`GRANTED_STORE`", "the folder of the grants' documents"),
+    ("`NO_COLOR`", "set: no colour, also on a terminal"),
+];
+
+pub(super) const PASSED_ON: &[Row] = &[
+    ("`GRANTED_OBJECT_TYPE`, `GRANTED_OBJECT_ID`", "the object"),
+    ("`GRANTED_ACTION`", "the action, if the attempt named one"),
+    ("`GRANTED_DISCHARGE_ID`", "the attempt"),
+    ("`GRANTED_GRANT_PATH`", "the grant's document"),
+    ("`GRANTED_NOT_AFTER`", "the window's end"),
+    ("`GRANTED_HOME`, `GRANTED_STORE`, `GRANTED_LEDGER`", "where everything lies"),
+    ("`GRANTED_RESULT_TOKEN`", "the right to write this act's result; a secret of the executor"),
+];
+
+pub(super) const FILES: &[Row] = &[
+    ("`config.toml`", "the executors, written by the person"),
+    ("`ledger.jsonl`", "the ledger"),
+    ("`index/`", "an index of the ledger; it may be deleted"),
+    ("`acts/`", "a locked file for each process that acts"),
+    ("`ledger.torn-TIME`", "what was moved aside from the end of the ledger"),
+    (
+        "`grants/TYPE/ID~GRANT.json`",
+        "the grants' documents. Deleting one pauses its grant; the same bytes put back restore it",
+    ),
+];
