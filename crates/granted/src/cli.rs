@@ -100,6 +100,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let ended = match parsed {
         Ok(cli) => verb(cli.verb, &out),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => {
+            // Parsing ends at --version, so what stands behind it is not known from there.
             Ok(version::show(args.iter().any(|arg| arg == "--verbose"), &out))
         }
         Err(e) if usage::is_answer(&e) => {

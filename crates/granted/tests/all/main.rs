@@ -11,9 +11,9 @@
 
 mod accept;
 mod cases;
-mod completions;
 mod client;
 mod clock;
+mod completions;
 mod config;
 mod crowd;
 mod cuts;
@@ -31,7 +31,6 @@ mod mcp;
 mod mortal;
 mod names;
 mod races;
-mod readme;
 mod session;
 mod storm;
 mod streams;

@@ -65,8 +65,9 @@ fn manual(command: &Command) -> String {
         page.entry(&format!("`{reason}` ({})", reason.class()), reason.meaning());
     }
     page.heading("ENVIRONMENT");
-    page.text("What these name is moved there:");
+    page.text("What each of these moves:");
     page.table(ENVIRONMENT);
+    page.control("PP", "");
     page.text("Executors are passed these:");
     page.table(PASSED_ON);
     page.heading("FILES");
