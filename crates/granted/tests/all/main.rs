@@ -25,6 +25,7 @@ mod executors;
 mod home;
 mod index;
 mod input;
+mod install;
 mod kills;
 mod ledger_file;
 mod mcp;
