@@ -9,11 +9,10 @@ use granted_core::ledger::{By, Door, Draft, Event};
 use granted_core::store::{AppendError, Appended, Documents, Ledger, NotWritten, ReadError};
 use granted_core::text::Name;
 use granted_core::time::{Clock, Stamp};
-use granted_store::{Acts, FileDocuments, FileLedger};
+use granted_store::{Acts, FileDocuments, FileLedger, entropy};
 
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::entropy;
 use crate::home::Home;
 
 /// One owner's ledger and grants, opened. Opening creates nothing.
@@ -89,7 +88,7 @@ impl Book {
 
     /// A new id.
     pub(crate) fn new_id(&self) -> Result<Id, std::io::Error> {
-        Ok(Id::new(self.now(), entropy::id_bits()?))
+        Ok(Id::new(self.now(), u128::from_ne_bytes(entropy::random()?)))
     }
 
     /// The book's id, from the ledger's first row; opens the ledger if it holds nothing yet.

@@ -42,7 +42,6 @@ pub mod cli;
 mod clock;
 mod config;
 mod decision;
-mod entropy;
 mod files;
 mod home;
 pub mod ledger;

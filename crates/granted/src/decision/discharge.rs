@@ -17,12 +17,13 @@ use granted_core::id::Id;
 use granted_core::ledger::Row;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
 use granted_core::time::Stamp;
+use granted_store::entropy;
 
 use super::actor::{Actor, Handed};
 use super::asker::{Asker, Patient, Step};
 use super::gather;
 use crate::book::Book;
-use crate::{clock, entropy};
+use crate::clock;
 
 /// Carries out one attempt and answers with its outcome. Every failure is an outcome.
 pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Report {
@@ -97,7 +98,7 @@ impl Fresh {
     fn new(book: &Book) -> Result<Fresh, String> {
         Ok(Fresh {
             id: book.new_id().map_err(|e| e.to_string())?,
-            token: entropy::token().map_err(|e| e.to_string())?,
+            token: entropy::hex::<32>().map_err(|e| e.to_string())?,
             begun: clock::since_boot(),
             waits: 0,
         })
