@@ -106,8 +106,11 @@ mod tests {
 
     #[test]
     fn a_timer_stops_for_good_reasons_only() {
-        let goes_on: Vec<&str> =
-            REASONS.iter().filter(|reason| !stops(**reason)).map(|reason| reason.as_str()).collect();
+        let goes_on: Vec<&str> = REASONS
+            .iter()
+            .filter(|reason| !stops(**reason))
+            .map(|reason| reason.as_str())
+            .collect();
         assert_eq!(
             goes_on,
             [
@@ -143,7 +146,8 @@ mod tests {
             let name = instance.unit(".timer");
             assert_eq!(Instance::in_unit(&name, ".timer"), Some(instance));
         }
-        for none in ["", "a", "a-", "-b", "a-\\x2", "a-\\xzz", "a-\\x00", "a-\\x+1", "a-\\x61", "a-é"]
+        for none in
+            ["", "a", "a-", "-b", "a-\\x2", "a-\\xzz", "a-\\x00", "a-\\x+1", "a-\\x61", "a-é"]
         {
             assert_eq!(Instance(none.into()).object(), None, "{none}");
         }

@@ -36,10 +36,7 @@ mod tests {
     fn an_answer_is_all_that_it_said_and_whether_it_went_well() {
         let script = "echo $TZ; echo no >&2; read line || exit 3";
         let answer = ask("sh", &["-c", script]).unwrap();
-        assert_eq!(
-            answer,
-            Answer { ok: false, stdout: "UTC\n".into(), stderr: "no\n".into() }
-        );
+        assert_eq!(answer, Answer { ok: false, stdout: "UTC\n".into(), stderr: "no\n".into() });
         assert!(ask("true", &[]).unwrap().ok);
         assert_eq!(ask("no-such-program", &[]).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
