@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::files::Written;
 use super::manager::{self, systemctl};
 use super::units::{DROP_IN, folder, shared};
-use super::{Errand, Program, Timer, TimerError};
+use super::{Errand, Program, Timer, TimerError, status};
 
 /// A timer that was installed.
 #[derive(Debug, Serialize)]
@@ -29,9 +29,13 @@ pub(crate) fn install(
     program: &Program,
 ) -> Result<Installed, TimerError> {
     manager::check()?;
+    let is_new = !status::installed()?.contains(timer);
     let mut written = Written::default();
     let started = write(timer, errand, program, &mut written).and_then(|()| start(timer));
     if let Err(why) = started {
+        if is_new {
+            let _ = manager::disable(timer);
+        }
         written.undo();
         // It may have learnt of what is gone now. What it says to that is of no more use.
         let _ = systemctl(&["daemon-reload"]);
@@ -59,9 +63,5 @@ fn write(
 
 fn start(timer: &Timer) -> Result<(), TimerError> {
     systemctl(&["daemon-reload"])?;
-    let enabled = systemctl(&["enable", "--now", &timer.unit(".timer")]);
-    if enabled.is_err() {
-        let _ = manager::disable(timer);
-    }
-    enabled.map(drop)
+    systemctl(&["enable", "--now", &timer.unit(".timer")]).map(drop)
 }

@@ -1,6 +1,8 @@
-//! Which timers are installed, and what systemd says of each.
+//! Which timers are installed, what systemd says of each, and what the ledger says came of it.
 
-use granted_core::decision::Object;
+use granted_core::decision::{Class, Object, Reason};
+use granted_core::ledger::Event;
+use granted_core::store::ReadError;
 use granted_core::time::Stamp;
 use granted_core::timer::Instance;
 use serde::Serialize;
@@ -8,6 +10,8 @@ use serde::Serialize;
 use super::manager::{self, stamp};
 use super::units::{DROP_IN, folder};
 use super::{Timer, TimerError};
+use crate::book::Book;
+use crate::decision::list::each_row;
 
 /// A timer as it stands.
 #[derive(Debug, Serialize)]
@@ -20,8 +24,10 @@ pub(crate) struct View {
     pub(crate) state: State,
     /// When it runs next.
     pub(crate) next: Option<Stamp>,
-    /// The last run that systemd remembers.
-    pub(crate) last: Option<Last>,
+    /// The last run, as long as systemd remembers it.
+    pub(crate) run: Option<Run>,
+    /// The last attempt on the object, whoever made it.
+    pub(crate) attempt: Option<Attempt>,
 }
 
 /// What a timer does.
@@ -40,13 +46,24 @@ pub(crate) enum State {
 
 /// How a run ended.
 #[derive(Debug, Serialize)]
-pub(crate) struct Last {
+pub(crate) struct Run {
     /// When.
     pub(crate) at: Stamp,
     /// What systemd calls it: `success`, `exit-code`, `signal` and more.
     pub(crate) result: String,
     /// The exit code, or the number of the signal.
     pub(crate) status: Option<u32>,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Serialize)]
+pub(crate) struct Attempt {
+    /// When.
+    pub(crate) at: Stamp,
+    /// How it ended.
+    pub(crate) outcome: Class,
+    /// Why.
+    pub(crate) reason: Reason,
 }
 
 /// The timers whose drop-in is there.
@@ -78,6 +95,21 @@ pub(crate) fn status(only: Option<&Timer>) -> Result<Vec<View>, TimerError> {
     wanted.map(view).collect()
 }
 
+/// Adds what the ledger says of the timers' objects.
+pub(crate) fn add_attempts(timers: &mut [View], book: &Book) -> Result<(), ReadError> {
+    if timers.iter().all(|timer| timer.object.is_none()) {
+        return Ok(());
+    }
+    each_row(&*book.ledger, |row| {
+        let Event::Outcome(body) = &row.event else { return };
+        let object = Some(&body.about.object);
+        for timer in timers.iter_mut().filter(|timer| timer.object.as_ref() == object) {
+            let (at, outcome, reason) = (row.at, body.outcome, body.reason);
+            timer.attempt = Some(Attempt { at, outcome, reason });
+        }
+    })
+}
+
 fn view(timer: &Timer) -> Result<View, TimerError> {
     let unit = timer.unit(".timer");
     let clock = manager::show(&unit, &["ActiveState", "NextElapseUSecRealtime"])?;
@@ -92,11 +124,11 @@ fn view(timer: &Timer) -> Result<View, TimerError> {
         (_, Some("active")) => State::Waiting,
         _ => State::Stopped,
     };
-    let last = get("ExecMainExitTimestamp").and_then(stamp).map(|at| Last {
+    let run = get("ExecMainExitTimestamp").and_then(stamp).map(|at| Run {
         at,
         result: get("Result").unwrap_or("unknown").to_owned(),
         status: get("ExecMainStatus").and_then(|status| status.parse().ok()),
     });
     let next = clock.get("NextElapseUSecRealtime").and_then(|text| stamp(text));
-    Ok(View { unit, object: timer.object(), state, next, last })
+    Ok(View { unit, object: timer.object(), state, next, run, attempt: None })
 }

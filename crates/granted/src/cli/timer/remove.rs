@@ -11,7 +11,8 @@ use crate::timer::remove::remove;
 
 /// Stop a timer and remove what install wrote: the tick's, or with --object that of an object.
 ///
-/// Drop-ins of your own are left. A timer that is not installed is no error.
+/// An attempt that runs goes on. Drop-ins of your own are left. A timer that is not installed is no
+/// error.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -9,12 +9,11 @@ use crate::cli::failure::Failure;
 use crate::cli::out::{Mark, Out};
 use crate::render;
 use crate::timer::Timer;
-use crate::timer::status::{Last, State, View, status};
+use crate::timer::status::{Run, State, View, add_attempts, status};
 
 /// Say which timers are installed, when each runs next, and how its last run ended.
 ///
-/// Writes nothing. Exit code 1 if a run failed. What systemd has forgotten of a timer that stopped,
-/// `granted ledger --id ID` still knows.
+/// Writes nothing. Exit code 1 if a run failed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -29,8 +28,10 @@ Example:
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let only = args.object.as_ref().map(|object| Timer::of(Some(object))).transpose()?;
-    let timers = status(only.as_ref())?;
-    let now = book()?.now();
+    let book = book()?;
+    let mut timers = status(only.as_ref())?;
+    add_attempts(&mut timers, &book)?;
+    let now = book.now();
     for timer in &timers {
         match out.is_json() {
             true => out.value(timer),
@@ -53,23 +54,30 @@ fn line(timer: &View, now: Stamp, out: &Out) -> String {
     };
     let word = out.marked(format_args!("{word:<8}"), mark);
     let next = timer.next.map(|next| format!("; next {}", render::time(next, now)));
-    let last = timer.last.as_ref().map(|last| {
-        format!("; last {}: {}", render::time(last.at, now), ended(last, timer.object.is_some()))
+    let attempt = timer.attempt.as_ref().map(|attempt| {
+        let at = render::time(attempt.at, now);
+        format!("; last attempt {at}: {}: {}", attempt.outcome, attempt.reason)
     });
-    let more = next.unwrap_or_default() + &last.unwrap_or_default();
+    let run = timer.run.as_ref().filter(|run| attempt.is_none() || !has_outcome(run));
+    let run = run.map(|run| format!("; last run {}: {}", render::time(run.at, now), ended(run)));
+    let more = [next, attempt, run].into_iter().flatten().collect::<String>();
     format!("{word} {}{more}", purpose(timer.object.as_ref()))
 }
 
-/// How a run ended, in the words of its exit codes.
-fn ended(last: &Last, discharges: bool) -> String {
-    let is_exit = matches!(last.result.as_str(), "success" | "exit-code");
-    match last.status.filter(|_| is_exit) {
-        Some(0) if discharges => "discharged".into(),
+/// Whether a run ended as an attempt does, by its exit code.
+fn has_outcome(run: &Run) -> bool {
+    is_exit(run) && matches!(run.status, Some(0 | 3 | 4 | 5))
+}
+
+fn is_exit(run: &Run) -> bool {
+    matches!(run.result.as_str(), "success" | "exit-code")
+}
+
+/// How a run ended.
+fn ended(run: &Run) -> String {
+    match run.status.filter(|_| is_exit(run)) {
         Some(0) => "done".into(),
-        Some(3) => "refused".into(),
-        Some(4) => "uncertain".into(),
-        Some(5) => "expired".into(),
         Some(code) => format!("exit code {code}"),
-        None => last.result.clone(),
+        None => run.result.clone(),
     }
 }
