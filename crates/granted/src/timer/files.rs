@@ -93,7 +93,7 @@ mod tests {
         written.write(at("link"), "through").unwrap_err();
         assert_eq!(written.paths().len(), 4);
         written.undo();
-        assert_eq!(std::fs::read(at("a")).unwrap(), b"old");
+        assert_eq!(files::read(&at("a"), 9).unwrap().unwrap(), b"old");
         assert!(!at("b").exists() && !at("new.service.d").exists());
         assert_eq!(std::fs::read_dir(at("own.service.d")).unwrap().count(), 1);
         assert!(!remove(&at("b")).unwrap());
