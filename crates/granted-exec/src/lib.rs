@@ -70,6 +70,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+mod ask;
 mod boot;
 mod echo;
 mod program;
@@ -77,6 +78,7 @@ mod run;
 mod spawn;
 mod stop;
 
+pub use ask::{Answer, ask};
 pub use echo::Echo;
 pub use program::{Definition, Missing, Program, Why};
 pub use run::{Limits, Run, confirm, run};

@@ -24,6 +24,7 @@ mod sheet;
 mod show;
 pub(crate) mod status;
 mod tick;
+mod timer;
 mod usage;
 
 use failure::Failure;
@@ -65,6 +66,7 @@ enum Verb {
     Resolve(resolve::Args),
     Revoke(revoke::Args),
     Tick(tick::Args),
+    Timer(timer::Args),
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
@@ -110,6 +112,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Resolve(args) => resolve::run(args, out),
         Verb::Revoke(args) => revoke::run(args, out),
         Verb::Tick(args) => tick::run(args, out),
+        Verb::Timer(args) => timer::run(args, out),
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),

@@ -47,6 +47,7 @@ mod home;
 pub mod ledger;
 pub mod mcp;
 mod render;
+mod timer;
 
 pub use book::Book;
 pub use config::{Config, ConfigError, ExecutorEntry};

@@ -22,6 +22,12 @@ pub(crate) struct ObjectArgs {
     pub(crate) id: ObjectId,
 }
 
+impl From<Object> for ObjectArgs {
+    fn from(object: Object) -> ObjectArgs {
+        ObjectArgs { r#type: object.r#type, id: object.id }
+    }
+}
+
 impl From<ObjectArgs> for Object {
     fn from(args: ObjectArgs) -> Object {
         Object { id: args.id, r#type: args.r#type }
