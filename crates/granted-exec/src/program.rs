@@ -62,12 +62,12 @@ impl Program {
     /// variables and not their values, which may be secret.
     pub fn prepare(definition: Definition) -> Result<Program, Missing> {
         require_a_kernel_that_can_watch()?;
-        let Definition { ref name, ref argv, ref cwd, ref env, .. } = definition;
+        let Definition { ref name, ref argv, ref cwd, ref path, ref env, .. } = definition;
         find::directory(cwd)?;
-        let program = find::program(argv, &definition)?;
+        let program = find::program(argv, cwd, path)?;
         let confirm = match &definition.confirm {
             None => None,
-            Some(argv) => Some((argv, find::program(argv, &definition)?)),
+            Some(argv) => Some((argv, find::program(argv, cwd, path)?)),
         };
         let programs = [Some(&program), confirm.as_ref().map(|(_, file)| file)];
         let digest = identity::digest(&definition, programs.into_iter().flatten())?;
