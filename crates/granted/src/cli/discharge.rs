@@ -67,7 +67,7 @@ fn timeout(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {

@@ -29,6 +29,7 @@ mod ledger_file;
 mod mcp;
 mod mortal;
 mod names;
+mod notices;
 mod races;
 mod readme;
 mod session;
