@@ -5,6 +5,7 @@ mod doors;
 mod events;
 mod notifiers;
 mod once;
+mod recipes;
 
 use crate::home::Home;
 
