@@ -98,7 +98,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
         Err(e) => Err(usage::failure(&e, &command, &args)),
     };
-    ended.unwrap_or_else(|failure| out.failure(&failure))
+    let code = ended.unwrap_or_else(|failure| out.failure(&failure));
+    out.tell();
+    code
 }
 
 fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {

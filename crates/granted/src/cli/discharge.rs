@@ -67,7 +67,7 @@ fn timeout(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let report = carry_out(args)?;
+    let report = carry_out(args, out)?;
     match out.is_json() {
         true => out.value(&report),
         false => out.line(&report),
@@ -79,8 +79,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 }
 
 /// Makes the attempt, and records it if it is stopped.
-pub(super) fn carry_out(args: Args) -> Result<Report, Failure> {
-    let book = book()?;
+pub(super) fn carry_out(args: Args, out: &Out) -> Result<Report, Failure> {
+    let book = book(out)?;
     let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {

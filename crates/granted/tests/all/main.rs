@@ -30,6 +30,7 @@ mod manager;
 mod mcp;
 mod mortal;
 mod names;
+mod notices;
 mod races;
 mod readme;
 mod session;

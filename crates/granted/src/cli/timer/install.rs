@@ -43,7 +43,7 @@ Examples:
   granted timer install --object report/2026-09-30 --executor send_report --action send";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = person_book("timer install")?;
+    let book = person_book("timer install", out)?;
     let Args { object, executor, action, agent } = args;
     let errand = executor.map(|executor| Errand { executor, action, agent });
     let program = Program::this(book.home())?;

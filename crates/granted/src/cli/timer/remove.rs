@@ -26,7 +26,7 @@ Example:
   granted timer remove --object report/2026-09-30";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    person_book("timer remove")?;
+    person_book("timer remove", out)?;
     let removed = remove(&Timer::of(args.object.as_ref())?)?;
     if out.is_json() {
         out.value(&removed);

@@ -37,15 +37,18 @@ Example, in a unit:
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let timer = Timer::of(Some(&args.object))?;
-    let report = discharge::carry_out(discharge::Args {
-        object: args.object.into(),
-        exec: None,
-        executor: Some(args.executor),
-        action: args.action,
-        agent: args.agent,
-        timeout: None,
-        key: None,
-    })?;
+    let report = discharge::carry_out(
+        discharge::Args {
+            object: args.object.into(),
+            exec: None,
+            executor: Some(args.executor),
+            action: args.action,
+            agent: args.agent,
+            timeout: None,
+            key: None,
+        },
+        out,
+    )?;
     match out.is_json() {
         true => out.value(&report),
         false => out.line(&report),

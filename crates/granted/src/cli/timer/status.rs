@@ -28,7 +28,7 @@ Example:
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let only = args.object.as_ref().map(|object| Timer::of(Some(object))).transpose()?;
-    let book = book()?;
+    let book = book(out)?;
     let mut timers = status(only.as_ref())?;
     add_attempts(&mut timers, &book)?;
     let now = book.now();
