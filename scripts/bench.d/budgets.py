@@ -17,7 +17,7 @@ def reference(samples: list[float]) -> str:
 
 
 def discharge(bench: Bench) -> Table:
-    return against_base(bench, "act", "durable discharge of `/bin/true` in one process", 1.3)
+    return against_base(bench, "discharge", "durable discharge of `/bin/true` in one process", 1.3)
 
 
 def process(bench: Bench) -> Table:
@@ -25,7 +25,7 @@ def process(bench: Bench) -> Table:
 
 
 def against_base(bench: Bench, work: str, what: str, most: float) -> Table:
-    table = Table({"act": "discharge"}.get(work, work), BUDGET)
+    table = Table(work, BUDGET)
     samples = bench.work(work, bench.sub(work), bench.program, 600)
     whole, text = ratio(samples["granted"], samples["base"])
     ours, base = (spread(samples[name], "µs") for name in ("granted", "base"))
