@@ -131,7 +131,10 @@ def torn(_: Bench, folder: Path) -> tuple[bool, str]:
 def unwritable(_: Bench, folder: Path) -> tuple[bool, str]:
     (folder / "permitd_audit.jsonl").mkdir()
     permits, acts = kernel(folder), []
-    permit = permits.approve(permits.propose("send", ARGS).id).id
-    answer = execute(permits, permit, lambda **_: acts.append(1))
+    try:
+        permit = permits.approve(permits.propose("send", ARGS).id).id
+        answer = execute(permits, permit, lambda **_: acts.append(1))
+    except OSError as error:
+        answer = f"refused: {error}"
     seen = f"a folder stands where the audit log would be; {answer}; the act ran {len(acts)} ×; `dropped` is {permits.audit.dropped}"
     return len(acts) > 0, seen
