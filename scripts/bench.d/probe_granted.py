@@ -133,8 +133,8 @@ def torn(bench: Bench, home: Path) -> tuple[bool, str]:
     lost = bench.granted(home, "status", *object("c")).returncode != 0
     whole, found = verified(bench, home)
     where = "is lost" if lost else "stands on a line of its own"
-    aside = sum(row["body"]["bytes"] for row in rows(home) if row["kind"] == "ledger.torn")
-    return lost or not whole, f"20 bytes cut off the ledger; the next row {where}; {aside} bytes moved aside with a row of their own; `verify`: {found}"
+    aside = sum(file.stat().st_size for file in home.glob("ledger.torn-*"))
+    return lost or not whole, f"20 bytes cut off the ledger; the next row {where}; {aside} bytes were moved aside; `verify`: {found}"
 
 
 def unwritable(bench: Bench, home: Path) -> tuple[bool, str]:
