@@ -17,6 +17,7 @@ def durable(bench: Bench) -> Table:
     home, folder = bench.sub("durable"), bench.sub("durable")
     # What is only synced when a home is new is not counted.
     bench.mint(home, "first")
+    assert bench.granted(home, "discharge", "--type", "report", "--id", "first", "--exec", "true").returncode == 0
     steps = {
         "granted `mint`": ("mint", "--by", "bench", "--for", "1h"),
         "granted `discharge`": ("discharge", "--exec", "true"),

@@ -22,7 +22,7 @@ def machine(bench: Bench) -> Table:
     table.add("file system", mount(bench.folder))
     syncs = append(bench.folder / "appended")
     table.add("600 bytes appended and synced", f"{spread(syncs, 'µs')}, noise {noise(syncs)}")
-    table.add("load", " ".join(f"{load:.2f}" for load in os.getloadavg()))
+    table.add("load, and the bench's niceness", " ".join(f"{load:.2f}" for load in os.getloadavg()) + f", {os.nice(0)}")
     python = f"Python {platform.python_version()}, mcp {version('mcp')}, permitd {version('permitd')}"
     table.add("beside it", f"{python}, {said('sha256sum', '--version')}")
     return table
