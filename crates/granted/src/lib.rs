@@ -78,6 +78,36 @@ pub fn discharge(
     report
 }
 
+/// Discharges an object through the executor of the config that the request names, and answers with
+/// the outcome. It may take as long as the request and the executor's entry both allow.
+///
+/// An error says that the system had no pipe to spare: then nothing was written.
+///
+/// ```
+/// use granted::{Book, Config, Door, Home, Request, discharge_through};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # unsafe { std::env::set_var("GRANTED_HOME", dir.path()) };
+/// # let mint = "granted mint --type report --id 2026-09-30 --by owner --for 1h";
+/// # assert_eq!(granted::cli::run(mint.split(' ').map(Into::into)), 0);
+/// let book = Book::open(Home::from_env()?, Door::Library);
+/// let config = Config::parse("[executors.ping]\nargv = ['true']\ncwd = '/'\n")?;
+/// let report = discharge_through(&book, &config, &Request::new("report", "2026-09-30", "ping")?)?;
+/// assert_eq!(report.to_string(), "discharged: confirmed (report/2026-09-30) -- result row line 4");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn discharge_through(
+    book: &Book,
+    config: &Config,
+    request: &Request,
+) -> std::io::Result<Report> {
+    let stop = granted_exec::Stop::new()?;
+    let mut command = decision::actor::Command::registered(config, request.executor.clone(), stop);
+    let timeout = request.timeout.min(command.timeout());
+    let request = Request { timeout, ..request.clone() };
+    Ok(decision::discharge::discharge(book, &request, &mut command))
+}
+
 /// The grant that speaks for an object, and what its status is now. Writes nothing.
 pub fn status(book: &Book, object: &Object) -> Result<View, ReadError> {
     decision::status::of_object(book, object)
