@@ -19,7 +19,7 @@ pub mod status;
 
 pub use claim::{Acted, Claim, Permit};
 pub use event::{About, ActResult, Ended, ExecutorUsed, From, Intent, Outcome, Tail};
-pub use fold::{Attempt, GrantState};
+pub use fold::{Attempt, GrantState, Held};
 pub use grant::{Bind, Grant, Kind, Object, Receipt, Use};
 pub use outcome::{Class, REASONS, Reason};
 pub use report::Report;

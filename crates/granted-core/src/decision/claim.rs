@@ -29,15 +29,16 @@
 //! ```
 
 use super::Grant;
+use super::fold::{GrantState, Held};
 use crate::id::Id;
-use crate::ledger::Draft;
+use crate::ledger::{Draft, Row};
 use crate::store::{AppendError, Ledger};
 
 /// The decision that this attempt may claim this grant. It has no effect until it is claimed.
 #[must_use = "a permit that is not claimed lets nothing run"]
 #[derive(Debug)]
 pub struct Permit {
-    pub(super) grant: Grant,
+    pub(super) state: GrantState,
     pub(super) discharge: Id,
     pub(super) intent: Draft,
 }
@@ -45,55 +46,62 @@ pub struct Permit {
 impl Permit {
     /// The grant that would be used.
     pub fn grant(&self) -> &Grant {
-        &self.grant
+        &self.state.grant
     }
 
     /// Appends the intent row, which is the claim: of two racing attempts one gets
     /// [`AppendError::Conflict`].
     pub fn claim(self, ledger: &dyn Ledger) -> Result<Claim, AppendError> {
-        ledger.append(std::slice::from_ref(&self.intent))?;
-        Ok(Claim { grant: self.grant, discharge: self.discharge })
+        let appended = ledger.append(std::slice::from_ref(&self.intent))?;
+        let row = appended.lines.first().map(|line| Row::parse(&line.bytes));
+        match row {
+            Some(Ok(row)) => Ok(Claim(Held::claimed(self.state, self.discharge, &row))),
+            // It was written, and is not what it should be: nothing acts on it.
+            _ => Err(AppendError::Unknown("the intent row does not read as it was written".into())),
+        }
     }
 }
 
 /// A durable claim: the grant is held by this attempt, and the act may begin, once.
 #[must_use = "a claim that is dropped leaves its grant spent and its outcome uncertain"]
 #[derive(Debug)]
-pub struct Claim {
-    grant: Grant,
-    discharge: Id,
-}
+pub struct Claim(Held);
 
 impl Claim {
     /// Uses the claim up: whoever acts calls this, and then acts.
     pub fn act(self) -> Acted {
-        Acted(self)
+        Acted(self.0)
     }
 
     /// The grant that is held, as it was minted.
     pub fn grant(&self) -> &Grant {
-        &self.grant
+        &self.0.grant.grant
     }
 
     /// The attempt.
     pub fn discharge(&self) -> Id {
-        self.discharge
+        self.0.attempt.id
     }
 }
 
 /// A claim that was used up by an act. What is left is to record what came of it.
 #[must_use = "an act whose end is not recorded is uncertain"]
 #[derive(Debug)]
-pub struct Acted(Claim);
+pub struct Acted(Held);
 
 impl Acted {
     /// The grant that is held, as it was minted.
     pub fn grant(&self) -> &Grant {
-        &self.0.grant
+        &self.0.grant.grant
     }
 
     /// The attempt.
     pub fn discharge(&self) -> Id {
-        self.0.discharge
+        self.0.attempt.id
+    }
+
+    /// The grant and the attempt as the claim left them.
+    pub fn claimed(&self) -> &Held {
+        &self.0
     }
 }

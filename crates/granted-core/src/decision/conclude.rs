@@ -2,7 +2,7 @@
 
 use super::document::Standing;
 use super::event::{About, ActResult, Ended, From, Outcome, Tail};
-use super::fold::{Attempt, GrantState};
+use super::fold::Held;
 use super::{Acted, Reason};
 use crate::json::Json;
 use crate::ledger::{By, Draft, Event, Subject};
@@ -61,10 +61,8 @@ pub enum Verdict {
 /// The world after the act.
 #[derive(Clone, Debug)]
 pub struct After<'a> {
-    /// The fold of the attempt.
-    pub attempt: &'a Attempt,
-    /// The fold of the grant.
-    pub grant: &'a GrantState,
+    /// The folds of the grant and the attempt.
+    pub held: &'a Held,
     /// What the document says now.
     pub standing: &'a Standing,
     /// A file that the grant is bound to and that has changed since the claim.
@@ -76,7 +74,7 @@ pub struct After<'a> {
 /// The rows that conclude an act: its result and its outcome, in one append. If the outcome is
 /// there already, settled by somebody else, the result alone, as evidence that changes nothing.
 pub fn conclude(acted: &Acted, returned: &Returned, after: &After<'_>) -> Vec<Draft> {
-    let attempt = after.attempt;
+    let attempt = &after.held.attempt;
     let discharge = (Subject::discharge(acted.discharge()), attempt.last);
     let draft = |event, refs| Draft { event, by: after.by.clone(), refs, until: None };
     let result = result_row(returned);
@@ -92,7 +90,7 @@ pub fn conclude(acted: &Acted, returned: &Returned, after: &After<'_>) -> Vec<Dr
         outcome: reason.class(),
         reason,
     };
-    let grant = (Subject::grant(acted.grant().id), after.grant.last);
+    let grant = (Subject::grant(acted.grant().id), after.held.grant.last);
     result
         .map(|result| draft(Event::Result(result), vec![discharge.clone()]))
         .into_iter()

@@ -366,7 +366,7 @@ fn listed(names: &[Name]) -> String {
 }
 
 fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
-    let grant = candidate.state.grant.clone();
+    let grant = &candidate.state.grant;
     let intent = Intent {
         act: facts.act.clone(),
         action: request.action.clone(),
@@ -385,7 +385,7 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
         ],
         until: Some(grant.not_after),
     };
-    Permit { grant, discharge: facts.discharge, intent: draft }
+    Permit { state: candidate.state.clone(), discharge: facts.discharge, intent: draft }
 }
 
 fn deny(

@@ -186,39 +186,76 @@ impl Attempt {
     pub fn fold<'a>(id: Id, rows: impl IntoIterator<Item = &'a Row>) -> Option<Attempt> {
         let mut attempt: Option<Attempt> = None;
         for row in rows {
-            let state = attempt.get_or_insert(Attempt {
-                id,
-                last: 0,
-                intent: None,
-                grant: None,
-                executor_result: None,
-                wrapper_result: None,
-                outcome: None,
-                late: None,
-                resolved: None,
-            });
-            state.last = row.seq;
-            match &row.event {
-                Event::Intent(intent) => {
-                    state.intent = Some(noted(row, intent));
-                    state.grant = grant_of(row);
-                }
-                Event::Result(result) if result.from == From::Executor => {
-                    state.executor_result = Some(noted(row, result));
-                }
-                Event::Result(result) => state.wrapper_result = Some(noted(row, result)),
-                Event::Outcome(outcome) => state.outcome = Some(noted(row, outcome)),
-                Event::LateResult(result) => state.late = Some(noted(row, result)),
-                Event::Resolved(resolved) => state.resolved = Some(noted(row, resolved)),
-                _ => {}
-            }
+            attempt.get_or_insert_with(|| Attempt::unmoved(id)).apply(row);
         }
         attempt
+    }
+
+    /// The attempt before any row of it.
+    fn unmoved(id: Id) -> Attempt {
+        Attempt {
+            id,
+            last: 0,
+            intent: None,
+            grant: None,
+            executor_result: None,
+            wrapper_result: None,
+            outcome: None,
+            late: None,
+            resolved: None,
+        }
+    }
+
+    /// Moves on by a later row of this attempt.
+    fn apply(&mut self, row: &Row) {
+        self.last = row.seq;
+        match &row.event {
+            Event::Intent(intent) => {
+                self.intent = Some(noted(row, intent));
+                self.grant = grant_of(row);
+            }
+            Event::Result(result) if result.from == From::Executor => {
+                self.executor_result = Some(noted(row, result));
+            }
+            Event::Result(result) => self.wrapper_result = Some(noted(row, result)),
+            Event::Outcome(outcome) => self.outcome = Some(noted(row, outcome)),
+            Event::LateResult(result) => self.late = Some(noted(row, result)),
+            Event::Resolved(resolved) => self.resolved = Some(noted(row, resolved)),
+            _ => {}
+        }
     }
 
     /// The result row that counts: the executor's own, else the wrapper's.
     pub fn result(&self) -> Option<&Noted<ActResult>> {
         self.executor_result.as_ref().or(self.wrapper_result.as_ref())
+    }
+}
+
+/// A grant and the attempt that claimed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The grant.
+    pub grant: GrantState,
+    /// The attempt.
+    pub attempt: Attempt,
+}
+
+impl Held {
+    /// What the intent row makes of a grant.
+    pub(super) fn claimed(grant: GrantState, discharge: Id, intent: &Row) -> Held {
+        let mut held = Held { grant, attempt: Attempt::unmoved(discharge) };
+        held.apply(intent);
+        held
+    }
+
+    /// Moves on by a later row, as far as it moves either.
+    pub fn apply(&mut self, row: &Row) {
+        if discharge_of(row) == Some(self.attempt.id) {
+            self.attempt.apply(row);
+        }
+        if grant_of(row) == Some(self.grant.grant.id) {
+            self.grant.apply(row);
+        }
     }
 }
 

@@ -9,9 +9,12 @@ use granted_core::decision::discharge::{
 };
 use granted_core::decision::document::{DocumentName, Standing, render};
 use granted_core::decision::status::{Candidate, as_folded};
-use granted_core::decision::{Acted, Attempt, Claim, Grant, GrantState, Object, Reason, Report};
+use granted_core::decision::{
+    Acted, Attempt, Claim, Grant, GrantState, Held, Object, Reason, Report,
+};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::ledger::Row;
 use granted_core::store::{AppendError, Appended, NotWritten, ReadError};
 use granted_core::time::Stamp;
 
@@ -150,14 +153,19 @@ fn act(
 ) -> Report {
     let handed = Handed { book, request, token: &attempt.token };
     let (acted, returned) = actor.act(claim, &handed);
+    // Mostly nothing moved meanwhile; if something did, the append says so, and one looks again.
+    let mut held = acted.claimed().clone();
     let written = loop {
-        match settle(book, &acted, &returned, facts) {
-            Err(AppendError::Conflict) => {}
+        match settle(book, &acted, &returned, &held, facts) {
+            Err(AppendError::Conflict) => match folded(book, &acted) {
+                Ok(now) => held = now,
+                Err(e) => break Err(crate::book::unwritable(e)),
+            },
             written => break written,
         }
     };
     let report = match written {
-        Ok(appended) => confirm(book, request, &acted, appended.as_ref()),
+        Ok(appended) => confirm(book, request, &acted, held, appended.as_ref()),
         Err(e) => {
             // It may have happened, and no row says so: the next command settles it as
             // interrupted.
@@ -191,18 +199,12 @@ fn settle(
     book: &Book,
     acted: &Acted,
     returned: &Returned,
+    held: &Held,
     facts: &Facts,
 ) -> Result<Option<Appended>, AppendError> {
-    let (attempt, grant) = folded(book, acted).map_err(crate::book::unwritable)?;
     let standing = gather::document_standing(book, acted.grant());
     let drift = gather::drift(&acted.grant().binds);
-    let after = After {
-        attempt: &attempt,
-        grant: &grant,
-        standing: &standing,
-        drift: drift.as_deref(),
-        by: &facts.by,
-    };
+    let after = After { held, standing: &standing, drift: drift.as_deref(), by: &facts.by };
     match conclude(acted, returned, &after) {
         drafts if drafts.is_empty() => Ok(None),
         drafts => book.append(&drafts).map(Some),
@@ -210,30 +212,42 @@ fn settle(
 }
 
 /// The fold of the attempt and its grant, which must have the rows of the claim.
-fn folded(book: &Book, acted: &Acted) -> Result<(Attempt, GrantState), ReadError> {
+fn folded(book: &Book, acted: &Acted) -> Result<Held, ReadError> {
     let gone = || ReadError::Unreadable("the rows of the claim are gone".into());
     let attempt = gather::attempt(book, acted.discharge())?.ok_or_else(gone)?;
     let grant = gather::grant(book, acted.grant().id)?.ok_or_else(gone)?;
-    Ok((attempt, grant))
+    Ok(Held { grant, attempt })
 }
 
 /// Reads back what was appended, brings the document up to it, and answers.
-fn confirm(book: &Book, request: &Request, acted: &Acted, appended: Option<&Appended>) -> Report {
+fn confirm(
+    book: &Book,
+    request: &Request,
+    acted: &Acted,
+    mut held: Held,
+    appended: Option<&Appended>,
+) -> Report {
     let mismatch = |detail: String| told(request, acted, Reason::ReceiptMismatch, detail);
-    let held = appended.map_or(Ok(true), |appended| book.ledger.holds(appended));
-    match (held, folded(book, acted)) {
-        (Ok(true), Ok((attempt, grant))) => {
-            // One that was edited during the act stays as the person left it.
-            if gather::document_standing(book, &grant.grant) == Standing::Agrees {
-                refresh(book, &grant, Some(&attempt));
-            }
-            match Report::of(&attempt, false) {
-                Some(report) => report,
-                None => mismatch("the outcome row is gone".into()),
+    if let Some(appended) = appended {
+        match book.ledger.holds(appended) {
+            Ok(true) => {}
+            Ok(false) => return mismatch("the rows do not read back as they were written".into()),
+            Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
+        }
+        for line in &appended.lines {
+            match Row::parse(&line.bytes) {
+                Ok(row) => held.apply(&row),
+                Err(e) => return mismatch(format!("line {} does not read: {e}", line.seq)),
             }
         }
-        (Ok(false), _) => mismatch("the rows do not read back as they were written".into()),
-        (Err(e), _) | (_, Err(e)) => mismatch(format!("the rows cannot be read back: {e}")),
+    }
+    // One that was edited during the act stays as the person left it.
+    if gather::document_standing(book, &held.grant.grant) == Standing::Agrees {
+        refresh(book, &held.grant, Some(&held.attempt));
+    }
+    match Report::of(&held.attempt, false) {
+        Some(report) => report,
+        None => mismatch("the outcome row is gone".into()),
     }
 }
 
