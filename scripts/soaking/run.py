@@ -30,9 +30,9 @@ def config(folder: pathlib.Path, granted: str) -> str:
     entries = []
     for name in dict.fromkeys(EXECUTORS):
         program = "missing" if name == "missing" else "executor"
-        entries.append(
-            f'[executors.{name}]\nargv = ["{folder}/{program}", "{name}", "{folder}/runs", "{granted}"]\ntimeout = "2s"\n'
-        )
+        argv = f'["{folder}/{program}", "{name}", "{folder}/runs", "{granted}"]'
+        timeout = "2s" if name == "hang" else "60s"
+        entries.append(f'[executors.{name}]\nargv = {argv}\ntimeout = "{timeout}"\n')
         if name == "unconfirmed":
             entries.append('confirm = ["false"]\n')
     return "".join(entries)

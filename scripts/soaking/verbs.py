@@ -74,7 +74,7 @@ class Verbs(Caller):
 
     def discharge(self) -> None:
         executor, action, key = self.asked()
-        args = ["--type", TYPE, "--id", self.object_id(), "--timeout", f"{self.pick([1, 2, 30])}s"]
+        args = ["--type", TYPE, "--id", self.object_id(), "--timeout", f"{self.pick([2, 60, 60, 60])}s"]
         for flag, value in [("--action", action), ("--agent", self.pick(AGENTS)), ("--key", key)]:
             if value:
                 args += [flag, value]
