@@ -45,6 +45,7 @@ impl Scribe {
             by: self.by.clone(),
             refs: subjects.into_iter().map(seen).collect(),
             until: None,
+            still: Vec::new(),
         };
         let drafts: Vec<Draft> = rows.into_iter().map(draft).collect();
         let last =

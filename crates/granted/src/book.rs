@@ -150,6 +150,7 @@ impl Book {
             by: self.by(None),
             refs: Vec::new(),
             until: None,
+            still: Vec::new(),
         };
         match self.ledger.append(&[draft]) {
             Ok(_) | Err(AppendError::Conflict) => Ok(()),

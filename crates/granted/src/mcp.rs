@@ -43,7 +43,7 @@ pub fn serve(server: Server, remark: fn(&str)) -> io::Result<()> {
     let served = runtime.block_on(async {
         stop_on_signals(&server.end())?;
         let (input, output) = rmcp::transport::stdio_pipes();
-        run(server, input, output, remark).await;
+        serve_on(server, input, output, remark).await;
         Ok(())
     });
     // A read of stdin may still be under way. Nothing else is.
@@ -64,7 +64,8 @@ fn stop_on_signals(end: &watch::Sender<End>) -> io::Result<()> {
 }
 
 /// Serves on these streams until one of them ends, and returns when all that runs is recorded.
-async fn run<R, W>(server: Server, input: R, output: W, remark: fn(&str))
+/// Needs a runtime of tokio with its clock.
+pub async fn serve_on<R, W>(server: Server, input: R, output: W, remark: fn(&str))
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -56,7 +56,13 @@ pub fn accept(
             refs.push((subject, last));
         }
         let body = Accepted { by: by.clone(), reason: reason.clone(), what: what.clone() };
-        drafts.push(Draft { event: Event::Accepted(body), by: door.clone(), refs, until: None });
+        drafts.push(Draft {
+            event: Event::Accepted(body),
+            by: door.clone(),
+            refs,
+            until: None,
+            still: Vec::new(),
+        });
     }
     Ok(drafts)
 }

@@ -151,6 +151,7 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
             (Subject::object(&grant.object), facts.object_last),
         ],
         until: Some(grant.not_after),
+        still: Vec::new(),
     };
     Ok((grant, draft))
 }

@@ -75,5 +75,6 @@ pub fn expiry(state: &GrantState, now: Stamp, by: &By) -> Option<Draft> {
         by: by.clone(),
         refs: vec![(Subject::grant(state.grant.id), state.last)],
         until: None,
+        still: Vec::new(),
     })
 }

@@ -46,5 +46,6 @@ pub fn revoke(
         by: door.clone(),
         refs: vec![(Subject::grant(id), state.last)],
         until: None,
+        still: Vec::new(),
     })
 }

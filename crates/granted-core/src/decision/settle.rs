@@ -79,5 +79,6 @@ fn draft(state: &GrantState, claim: &ClaimState, attempt_last: u64, by: &By) -> 
             (Subject::grant(grant.id), state.last),
         ],
         until: None,
+        still: Vec::new(),
     }
 }

@@ -18,6 +18,9 @@ pub struct Draft {
     pub refs: Vec<(Subject, u64)>,
     /// The row must be written before this instant, else the append is a conflict.
     pub until: Option<Stamp>,
+    /// Subjects that it does not move, and that have to be where the caller saw them, else the
+    /// append is a conflict.
+    pub still: Vec<(Subject, u64)>,
 }
 
 /// A row's bytes, ready to be written or as they were written.
@@ -78,6 +81,11 @@ pub fn seal<E>(
         };
         if draft.until.is_some_and(|until| at >= until) {
             return Err(SealError::Conflict);
+        }
+        for (subject, seen) in &draft.still {
+            if last(subject).map_err(SealError::Lookup)? != *seen {
+                return Err(SealError::Conflict);
+            }
         }
         let mut refs = Vec::with_capacity(draft.refs.len());
         for (subject, seen) in &draft.refs {

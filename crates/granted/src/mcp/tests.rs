@@ -46,7 +46,7 @@ impl Served {
         let (input, server_input) = duplex(1024 * 1024);
         let (output, server_output) = duplex(1024 * 1024);
         let server = Server::new(book, executors, None);
-        let serving = tokio::spawn(run(server, server_input, server_output, |_| {}));
+        let serving = tokio::spawn(serve_on(server, server_input, server_output, |_| {}));
         let output = BufReader::new(output).lines();
         Served { ledger, clock, input, output, serving, dir }
     }

@@ -14,6 +14,7 @@ mod cases;
 mod client;
 mod clock;
 mod config;
+mod corpora;
 mod crowd;
 mod cuts;
 mod disk;
