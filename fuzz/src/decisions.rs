@@ -150,7 +150,7 @@ impl Both {
         self.documents.put(&name, Some(render(&grant).into_bytes()));
         let refs = vec![(Subject::grant(grant.id), 0), (subject, seen)];
         let event = Event::Minted(Minted { grant: grant.clone() });
-        let draft = Draft { event, by: sample::by(), refs, until: None, still: Vec::new() };
+        let draft = Draft::new(event, sample::by(), refs);
         self.ledger.append(&[draft]).expect("nobody else writes");
         self.grants.push(grant);
     }

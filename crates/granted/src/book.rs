@@ -145,13 +145,7 @@ impl Book {
         let book = self
             .new_id()
             .map_err(|e| AppendError::NotWritten(NotWritten::Unwritable(e.to_string())))?;
-        let draft = Draft {
-            event: Event::Opened(Opened { book }),
-            by: self.by(None),
-            refs: Vec::new(),
-            until: None,
-            still: Vec::new(),
-        };
+        let draft = Draft::new(Event::Opened(Opened { book }), self.by(None), Vec::new());
         match self.ledger.append(&[draft]) {
             Ok(_) | Err(AppendError::Conflict) => Ok(()),
             Err(e) => Err(e),

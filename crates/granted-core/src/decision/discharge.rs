@@ -438,13 +438,11 @@ impl Denial {
             outcome: reason.class(),
             reason,
         };
-        let draft = Draft {
-            event: Event::Outcome(outcome),
-            by: by.clone(),
-            refs: vec![(Subject::discharge(discharge), 0)],
-            until: None,
-            still: Vec::new(),
-        };
+        let draft = Draft::new(
+            Event::Outcome(outcome),
+            by.clone(),
+            vec![(Subject::discharge(discharge), 0)],
+        );
         Denial { reasons, grant, draft }
     }
 }

@@ -23,6 +23,14 @@ pub struct Draft {
     pub still: Vec<(Subject, u64)>,
 }
 
+impl Draft {
+    /// A draft that may be written at any time, if the subjects that it moves are where the caller
+    /// saw them.
+    pub fn new(event: Event, by: By, refs: Vec<(Subject, u64)>) -> Draft {
+        Draft { event, by, refs, until: None, still: Vec::new() }
+    }
+}
+
 /// A row's bytes, ready to be written or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {

@@ -108,7 +108,7 @@ fn index(home: &Home, story: &mut Story) {
         let refs = vec![(Subject::grant(grant.id), 0), (Subject::object(&grant.object), 0)];
         let event = Event::Minted(Minted { grant });
         let by = story.scribe.by.clone();
-        ledger.append(&[Draft { event, by, refs, until: None }]).unwrap();
+        ledger.append(&[Draft::new(event, by, refs)]).unwrap();
     }
     ledger.tidy();
 }
