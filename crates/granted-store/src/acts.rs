@@ -56,7 +56,7 @@ impl Acts {
         }
         open::make_folder(&self.folder).map_err(io::Error::other)?;
         loop {
-            let name: Box<str> = entropy::name()?.into();
+            let name: Box<str> = entropy::hex::<16>()?.into();
             let path = self.path(&name);
             let file = open::create(&path).map_err(io::Error::other)?;
             // No row names it yet. The lock is needed only while this process and this boot last,

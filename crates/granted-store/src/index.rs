@@ -26,7 +26,7 @@ pub(crate) use run::Hit;
 use run::Run;
 
 /// How much of the ledger may be uncovered before an appender writes a run.
-pub(crate) const UNCOVERED: u64 = 256 << 10;
+pub(crate) const UNCOVERED: u64 = 128 << 10;
 
 /// The index of one ledger.
 pub(crate) struct Index {

@@ -34,7 +34,7 @@
 
 pub mod acts;
 pub mod documents;
-mod entropy;
+pub mod entropy;
 pub mod file;
 mod index;
 pub mod open;

@@ -214,7 +214,7 @@ pub fn replace(
     name: &str,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let temporary = folder.join(format!(".{}.tmp", entropy::name()?));
+    let temporary = folder.join(format!(".{}.tmp", entropy::hex::<16>()?));
     let file = create(&temporary).map_err(io::Error::other)?;
     let written = (|| {
         file.lock()?;

@@ -3,26 +3,30 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use granted_core::decision::notice::Notice;
 use granted_core::id::Id;
 use granted_core::ledger::event::Opened;
 use granted_core::ledger::{By, Door, Draft, Event};
 use granted_core::store::{AppendError, Appended, Documents, Ledger, NotWritten, ReadError};
 use granted_core::text::Name;
 use granted_core::time::{Clock, Stamp};
-use granted_store::{Acts, FileDocuments, FileLedger};
+use granted_store::{Acts, FileDocuments, FileLedger, entropy};
 
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::entropy;
 use crate::home::Home;
+use crate::news::News;
 
 /// One owner's ledger and grants, opened. Opening creates nothing.
+///
+/// Dropping it waits until the person has been told of what happened, which is bounded.
 pub struct Book {
     home: Home,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) news: Arc<News>,
     by: By,
     given_up: Mutex<HashSet<Id>>,
 }
@@ -45,8 +49,9 @@ impl Book {
         clock: Arc<dyn Clock>,
     ) -> Book {
         let acts = Acts::beside(home.ledger());
+        let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up) = (by(door), Mutex::default());
-        Book { home, ledger, documents, acts, clock, by, given_up }
+        Book { home, ledger, documents, acts, clock, news, by, given_up }
     }
 
     /// The clock's reading.
@@ -89,7 +94,7 @@ impl Book {
 
     /// A new id.
     pub(crate) fn new_id(&self) -> Result<Id, std::io::Error> {
-        Ok(Id::new(self.now(), entropy::id_bits()?))
+        Ok(Id::new(self.now(), u128::from_ne_bytes(entropy::random()?)))
     }
 
     /// The book's id, from the ledger's first row; opens the ledger if it holds nothing yet.
@@ -105,13 +110,16 @@ impl Book {
         }
     }
 
-    /// Appends, after the opening row if the ledger holds nothing yet.
+    /// Appends, after the opening row if the ledger holds nothing yet, and notes what of it a person
+    /// is to be told.
     pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {
         let head = self.ledger.head().map_err(unwritable)?;
         if head.is_none() {
             self.open_ledger()?;
         }
-        self.ledger.append(drafts)
+        let appended = self.ledger.append(drafts)?;
+        self.news.note(drafts.iter().filter_map(Notice::of_draft));
+        Ok(appended)
     }
 
     /// Whether there is any document: a book is opened before the first of its grants is.
@@ -147,6 +155,12 @@ impl Book {
             Ok(_) | Err(AppendError::Conflict) => Ok(()),
             Err(e) => Err(e),
         }
+    }
+}
+
+impl Drop for Book {
+    fn drop(&mut self) {
+        self.news.told();
     }
 }
 

@@ -24,6 +24,7 @@ mod sheet;
 mod show;
 pub(crate) mod status;
 mod tick;
+mod timer;
 mod usage;
 
 use failure::Failure;
@@ -65,6 +66,7 @@ enum Verb {
     Resolve(resolve::Args),
     Revoke(revoke::Args),
     Tick(tick::Args),
+    Timer(timer::Args),
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
@@ -96,7 +98,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
         Err(e) => Err(usage::failure(&e, &command, &args)),
     };
-    ended.unwrap_or_else(|failure| out.failure(&failure))
+    let code = ended.unwrap_or_else(|failure| out.failure(&failure));
+    out.tell();
+    code
 }
 
 fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
@@ -110,6 +114,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Resolve(args) => resolve::run(args, out),
         Verb::Revoke(args) => revoke::run(args, out),
         Verb::Tick(args) => tick::run(args, out),
+        Verb::Timer(args) => timer::run(args, out),
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),

@@ -42,15 +42,16 @@ pub mod cli;
 mod clock;
 mod config;
 mod decision;
-mod entropy;
 mod files;
 mod home;
 pub mod ledger;
 pub mod mcp;
+mod news;
 mod render;
+mod timer;
 
 pub use book::Book;
-pub use config::{Config, ConfigError, ExecutorEntry};
+pub use config::{Config, ConfigError, ExecutorEntry, NotifyEntry};
 pub use decision::actor::Act;
 pub use decision::status::View;
 pub use granted_core::decision::conclude::Verdict;
@@ -64,13 +65,17 @@ pub use home::{Home, HomeError};
 /// Discharges an object with a closure as executor, and answers with the outcome.
 ///
 /// The closure is called at most once, with the grant as it was minted, and only after its claim
-/// is durable.
+/// is durable. If the person is to be told of the outcome, a thread does that; dropping the book waits
+/// for it.
 pub fn discharge(
     book: &Book,
     request: &Request,
     closure: impl FnOnce(&Grant, &mut Act) -> Verdict,
 ) -> Report {
-    decision::discharge::discharge(book, request, &mut decision::actor::Closure::new(closure))
+    let mut closure = decision::actor::Closure::new(closure);
+    let report = decision::discharge::discharge(book, request, &mut closure);
+    book.news.tell_aside();
+    report
 }
 
 /// Discharges an object through the executor of the config that the request names, and answers with

@@ -74,7 +74,7 @@ where
     let done = CancellationToken::new();
     let ticking = Arc::new(Mutex::new(()));
     let ticker = tokio::spawn(tick_on(server.clone(), ticking.clone(), remark));
-    let serving = tokio::spawn(speak(server, wire, done.clone()));
+    let serving = tokio::spawn(speak(server.clone(), wire, done.clone()));
     let mut ended = end.subscribe();
     tokio::select! {
         () = reader.read() => {}
@@ -87,6 +87,8 @@ where
     let _ = serving.await;
     let _between_ticks = ticking.lock().await;
     ticker.abort();
+    // Nothing is noted any more. A thread that cannot be waited for has told what it could.
+    let _ = tokio::task::spawn_blocking(move || server.book().news.told()).await;
 }
 
 /// Speaks the protocol until it is told to end.
@@ -113,7 +115,12 @@ async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
         due.tick().await;
         let _ticking = ticking.lock().await;
         let server = server.clone();
-        let ticked = tokio::task::spawn_blocking(move || tick(server.book())).await;
+        let ticked = tokio::task::spawn_blocking(move || {
+            let ticked = tick(server.book());
+            server.book().news.tell_aside();
+            ticked
+        })
+        .await;
         let why = match ticked {
             Ok(Ok(_)) => String::new(),
             Ok(Err(e)) => e.to_string(),

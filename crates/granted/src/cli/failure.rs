@@ -6,6 +6,7 @@ use std::path::Path;
 use granted_core::decision::mint::Refusal;
 use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
+use granted_core::timer::TooLong;
 
 use crate::book::BookError;
 use crate::config::ConfigError;
@@ -13,6 +14,7 @@ use crate::decision::mint::MintError;
 use crate::decision::resolve::ResolveError;
 use crate::decision::revoke::RevokeError;
 use crate::home::HomeError;
+use crate::timer::TimerError;
 
 /// An error, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,6 +155,21 @@ impl From<ResolveError> for Failure {
             ResolveError::Refused(resolve::Refusal::Unknown(_)) => Failure::refused(error)
                 .hint("attempts: granted ledger --kind decision.outcome, in brackets"),
             error => Failure::refused(error),
+        }
+    }
+}
+
+impl From<TooLong> for Failure {
+    fn from(error: TooLong) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<TimerError> for Failure {
+    fn from(error: TimerError) -> Failure {
+        match error {
+            TimerError::Path { .. } | TimerError::File(_) => Failure::input(error),
+            TimerError::NoManager(_) | TimerError::Refused(..) => Failure::system(error),
         }
     }
 }

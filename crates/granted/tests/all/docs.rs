@@ -75,11 +75,16 @@ fn the_example_of_a_config_is_one() {
     let (_, example) = CLI.split_once("```toml\n").unwrap();
     let example = example.split("```").next().unwrap();
     let config = granted::Config::parse(example).unwrap();
-    assert_eq!(config.executors.len(), 1);
-    let unknown = granted::Config::parse(&format!("{example}nonsense = 1\n")).unwrap_err();
-    let (_, keys) = unknown.split_once("expected one of ").unwrap();
-    for key in keys.split(", ").map(|key| key.trim_matches('`')) {
-        assert!(example.contains(&format!("\n{key} = ")), "{key}: {unknown}");
-        assert!(CLI.contains(&format!("`{key}`")), "{key}");
+    assert_eq!((config.executors.len(), config.notify.is_some()), (1, true));
+    for head in ["[executors.send_report]\n", "[notify]\n"] {
+        let (_, part) = example.split_once(head).unwrap();
+        let part = format!("\n{}", part.split("\n[").next().unwrap());
+        let unknown = example.replace(head, &format!("{head}nonsense = 1\n"));
+        let unknown = granted::Config::parse(&unknown).unwrap_err();
+        let (_, keys) = unknown.split_once("expected one of ").unwrap();
+        for key in keys.split(", ").map(|key| key.trim_matches('`')) {
+            assert!(part.contains(&format!("\n{key} = ")), "{key}: {unknown}");
+            assert!(CLI.contains(&format!("`{key}`")), "{key}");
+        }
     }
 }
