@@ -9,6 +9,7 @@ pub mod event;
 pub mod fold;
 pub mod grant;
 pub mod mint;
+pub mod notice;
 pub mod outcome;
 pub mod overview;
 pub mod report;

@@ -41,3 +41,4 @@ pub mod ledger;
 pub mod store;
 pub mod text;
 pub mod time;
+pub mod timer;

@@ -1,20 +1,23 @@
 //! The decision whether an attempt may claim a grant, over every status and misfit.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use granted_core::decision::discharge::{Decision, Executor, Facts, Request, decide};
 use granted_core::decision::document::Standing;
-use granted_core::decision::event::{About, ExecutorUsed, Intent, Outcome, Revoked};
+use granted_core::decision::event::{About, ExecutorUsed, Intent, Minted, Outcome, Revoked};
 use granted_core::decision::fold::{ClaimState, Noted};
 use granted_core::decision::settle::{ActState, Pending};
 use granted_core::decision::status::Candidate;
-use granted_core::decision::{Grant, GrantState, Kind, Object, Reason, Use};
+use granted_core::decision::{Grant, GrantState, Kind, Object, Permit, Reason, Use};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
-use granted_core::ledger::{By, Door, Head};
+use granted_core::ledger::{By, Door, Draft, Event, Head, Subject};
+use granted_core::store::Ledger as _;
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Words};
 use granted_core::time::Stamp;
+use granted_testkit::{FixedClock, MemoryLedger, sample};
 
 fn now() -> Stamp {
     Stamp::parse("2026-09-30T12:00:00Z").unwrap()
@@ -354,5 +357,49 @@ fn a_key_names_a_claim() {
     match decide_with(Some(Reason::Confirmed), false, &other) {
         Decision::Deny(denial) => assert_eq!(denial.reasons[0].0, Reason::InvalidRequest),
         other => panic!("{other:?}"),
+    }
+}
+
+/// A ledger in which the first of two grants of the object is minted, and the draft that mints the
+/// other, whose deadline is sooner.
+fn two_grants() -> (MemoryLedger, Draft) {
+    let ledger = MemoryLedger::new(Arc::new(FixedClock::new(now())));
+    let minted = |grant: Grant, seen| {
+        let refs = vec![(Subject::grant(grant.id), 0), (Subject::object(&grant.object), seen)];
+        Draft { event: Event::Minted(Minted { grant }), refs, ..sample::opened() }
+    };
+    ledger.append(&[sample::opened(), minted(grant(), 0)]).unwrap();
+    let sooner = now().plus(Duration::from_secs(30));
+    (ledger, minted(Grant { id: id(3), not_after: sooner, ..grant() }, 2))
+}
+
+/// What a new attempt sees and may do.
+fn permitted(ledger: &MemoryLedger, key: Option<&str>, discharge: u128) -> Permit {
+    let seen = |grant| GrantState::fold(&ledger.rows(&Subject::grant(id(grant))).unwrap());
+    let states = [2, 3].into_iter().filter_map(seen);
+    let candidates = states.map(|state| Candidate { state, standing: Standing::Agrees }).collect();
+    let request = Request { key: key.map(name), ..request() };
+    match decide(&request, &Facts { discharge: id(discharge), ..facts(candidates) }) {
+        Decision::Permit(permit) => *permit,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn attempts_with_one_key_claim_one_grant() {
+    for (key, claims) in [(Some("k"), 1), (None, 2)] {
+        for the_later_one_is_first in [false, true] {
+            let (ledger, mint) = two_grants();
+            let earlier = permitted(&ledger, key, 50);
+            ledger.append(&[mint]).unwrap();
+            let later = permitted(&ledger, key, 51);
+            assert_ne!(earlier.grant().id, later.grant().id);
+            let permits = match the_later_one_is_first {
+                true => [later, earlier],
+                false => [earlier, later],
+            };
+            let claimed = permits.map(|permit| permit.claim(&ledger).is_ok());
+            assert_eq!(claimed.iter().filter(|claimed| **claimed).count(), claims);
+        }
     }
 }

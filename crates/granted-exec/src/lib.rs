@@ -6,6 +6,9 @@
 //! output, stops it at the deadline or when told to, and reaps it. The files of the program are
 //! not sealed: its digest is evidence of what was there, not a promise about what ran.
 //!
+//! A [`Notifier`] needs no claim, since it carries no authority: it is a program of its own that tells
+//! a person something, and no [`Program`] can be run as one.
+//!
 //! In scope: finding, hashing, starting, draining, stopping and reaping a program. Not in scope:
 //! whether it may run, which `granted-core` decides, and what its end means for the grant. It is not
 //! confined in any way. Linux 5.3 or later.
@@ -70,14 +73,18 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+mod ask;
 mod boot;
 mod echo;
+mod notifier;
 mod program;
 mod run;
 mod spawn;
 mod stop;
 
+pub use ask::{Answer, ask};
 pub use echo::Echo;
+pub use notifier::Notifier;
 pub use program::{Definition, Missing, Program, Why};
 pub use run::{Limits, Run, confirm, run};
 pub use stop::Stop;

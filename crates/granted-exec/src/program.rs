@@ -1,6 +1,6 @@
 //! Programs: found, checked and hashed before the claim, so that a missing one spends nothing.
 
-mod find;
+pub(crate) mod find;
 mod identity;
 mod missing;
 
@@ -62,12 +62,12 @@ impl Program {
     /// variables and not their values, which may be secret.
     pub fn prepare(definition: Definition) -> Result<Program, Missing> {
         require_a_kernel_that_can_watch()?;
-        let Definition { ref name, ref argv, ref cwd, ref env, .. } = definition;
+        let Definition { ref name, ref argv, ref cwd, ref path, ref env, .. } = definition;
         find::directory(cwd)?;
-        let program = find::program(argv, &definition)?;
+        let program = find::program(argv, cwd, path)?;
         let confirm = match &definition.confirm {
             None => None,
-            Some(argv) => Some((argv, find::program(argv, &definition)?)),
+            Some(argv) => Some((argv, find::program(argv, cwd, path)?)),
         };
         let programs = [Some(&program), confirm.as_ref().map(|(_, file)| file)];
         let digest = identity::digest(&definition, programs.into_iter().flatten())?;
@@ -78,14 +78,11 @@ impl Program {
                 Some(Command { program: c_string(file.as_os_str())?, argv: c_strings(argv)? })
             }
         };
-        let variables = env.iter().map(|(name, value)| {
-            variable(name, value).map(|text| (name.clone(), text)).map_err(Missing::Text)
-        });
         Ok(Program {
             name: name.clone(),
             digest,
             cwd: c_string(cwd.as_os_str())?,
-            env: variables.collect::<Result<_, _>>()?,
+            env: variables(env)?,
             command,
             confirm,
         })
@@ -151,8 +148,16 @@ impl fmt::Debug for Program {
     }
 }
 
+/// The variables as a program gets them, by name.
+pub(crate) fn variables(env: &[(OsString, OsString)]) -> Result<Vec<(OsString, CString)>, Missing> {
+    let text = |(name, value): &(OsString, OsString)| {
+        variable(name, value).map(|text| (name.clone(), text)).map_err(Missing::Text)
+    };
+    env.iter().map(text).collect()
+}
+
 /// A variable as a program gets it, or why there is no such variable.
-pub(crate) fn variable(name: &OsStr, value: &OsStr) -> Result<CString, String> {
+fn variable(name: &OsStr, value: &OsStr) -> Result<CString, String> {
     let shown = || missing::shown(name);
     if name.is_empty() || name.as_bytes().contains(&b'=') {
         return Err(format!("a variable of the environment may not be called `{}`", shown()));
@@ -163,17 +168,17 @@ pub(crate) fn variable(name: &OsStr, value: &OsStr) -> Result<CString, String> {
     CString::new(text).map_err(|_| format!("the variable `{}` holds a NUL byte", shown()))
 }
 
-fn c_strings(texts: &[OsString]) -> Result<Vec<CString>, Missing> {
+pub(crate) fn c_strings(texts: &[OsString]) -> Result<Vec<CString>, Missing> {
     texts.iter().map(|text| c_string(text)).collect()
 }
 
-fn c_string(text: &OsStr) -> Result<CString, Missing> {
+pub(crate) fn c_string(text: &OsStr) -> Result<CString, Missing> {
     CString::new(text.as_bytes())
         .map_err(|_| Missing::Text(format!("`{}` holds a NUL byte", missing::shown(text))))
 }
 
 /// Asks the kernel, once in a process that it answers, whether it could watch a program.
-fn require_a_kernel_that_can_watch() -> Result<(), Missing> {
+pub(crate) fn require_a_kernel_that_can_watch() -> Result<(), Missing> {
     static CAN: AtomicBool = AtomicBool::new(false);
     if !CAN.load(Ordering::Relaxed) {
         crate::spawn::can_watch().map_err(|error| Missing::Kernel(error.into()))?;

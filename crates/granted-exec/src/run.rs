@@ -1,11 +1,11 @@
 //! Runs a program under a claim.
 
-mod act;
+pub(crate) mod act;
 mod left;
 mod output;
 mod streams;
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::time::Duration;
 
 use granted_core::decision::{Acted, Claim, Ended, Tail};
@@ -80,26 +80,28 @@ fn command(
     stop: &Stop,
     echo: Option<Echo>,
 ) -> Run {
-    let extra: Result<Vec<CString>, String> =
-        extra_env.iter().map(|(name, value)| crate::program::variable(name, value)).collect();
-    match extra {
-        Err(detail) => Run::not_started(Ended::NotStarted, detail),
+    match crate::program::variables(extra_env) {
+        Err(missing) => Run::not_started(Ended::NotStarted, missing.to_string()),
         Ok(extra) => {
-            let replaced = |name: &OsString| extra_env.iter().any(|(other, _)| other == name);
-            let base = program.env().iter().filter(|(name, _)| !replaced(name));
-            let env: Vec<_> = base
-                .map(|(_, text)| text.as_c_str())
-                .chain(extra.iter().map(|text| text.as_c_str()))
-                .collect();
             let image = Image {
                 program: &command.program,
                 argv: &command.argv,
-                env: &env,
+                env: &merged(program.env(), &extra),
                 cwd: program.cwd(),
             };
             act::act(&image, times, stop, echo)
         }
     }
+}
+
+/// These variables and, in the place of those of the same names, the further ones.
+pub(crate) fn merged<'a>(
+    env: &'a [(OsString, CString)],
+    further: &'a [(OsString, CString)],
+) -> Vec<&'a CStr> {
+    let replaced = |name: &OsString| further.iter().any(|(other, _)| other == name);
+    let kept = env.iter().filter(|(name, _)| !replaced(name));
+    kept.chain(further).map(|(_, text)| text.as_c_str()).collect()
 }
 
 impl Run {

@@ -5,7 +5,7 @@ mod posix;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
 use rustix::io::{Errno, Result, fcntl_dupfd_cloexec};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
@@ -46,6 +46,23 @@ impl From<Errno> for SpawnError {
 pub(crate) fn start(image: &Image<'_>) -> std::result::Result<Started, SpawnError> {
     let (stdout, out) = pipe()?;
     let (stderr, err) = pipe()?;
+    let (child, pidfd) = spawn(image, out, err)?;
+    Ok(Started { child, pidfd, stdout, stderr })
+}
+
+/// As [`start`], with an output that goes nowhere.
+pub(crate) fn start_silently(
+    image: &Image<'_>,
+) -> std::result::Result<(Child, OwnedFd), SpawnError> {
+    let null = || open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+    spawn(image, not_standard(null()?)?, not_standard(null()?)?)
+}
+
+fn spawn(
+    image: &Image<'_>,
+    out: OwnedFd,
+    err: OwnedFd,
+) -> std::result::Result<(Child, OwnedFd), SpawnError> {
     posix::keep_statuses();
     let child = Child { pid: posix::spawn(image, &out, &err)?, reaped: false };
     // With these gone there is room for one more descriptor, unless another thread takes it.
@@ -53,7 +70,7 @@ pub(crate) fn start(image: &Image<'_>) -> std::result::Result<Started, SpawnErro
     // The pid is that of our child, since it is not reaped. Without a descriptor for it the act
     // could outlive its deadline unseen; dropping the child kills and reaps it.
     let pidfd = pidfd_open(child.pid, PidfdFlags::empty()).map_err(SpawnError::Unwatched)?;
-    Ok(Started { child, pidfd, stdout, stderr })
+    Ok((child, pidfd))
 }
 
 /// Whether this kernel lets a process be watched.
@@ -66,8 +83,12 @@ pub(crate) fn can_watch() -> Result<()> {
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-    let writer = if writer.as_raw_fd() > 2 { writer } else { fcntl_dupfd_cloexec(&writer, 3)? };
-    Ok((reader, writer))
+    Ok((reader, not_standard(writer)?))
+}
+
+/// The same file under a number that is none of the standard ones.
+fn not_standard(file: OwnedFd) -> Result<OwnedFd> {
+    if file.as_raw_fd() > 2 { Ok(file) } else { fcntl_dupfd_cloexec(&file, 3) }
 }
 
 /// A child process. Dropped before it is reaped, it is killed with its group, and then reaped.

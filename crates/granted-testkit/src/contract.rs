@@ -25,6 +25,7 @@ pub fn all(fresh: Fresh<'_>) {
     appends_all_or_nothing(fresh);
     follows_itself_within_an_append(fresh);
     ends_at_until(fresh);
+    appends_if_what_it_looked_at_stands_still(fresh);
     never_goes_back_in_time(fresh);
     holds_what_it_appended(fresh);
     scans_from_anywhere(fresh);
@@ -148,6 +149,21 @@ fn ends_at_until(fresh: Fresh<'_>) {
     clock.set(until);
     assert_eq!(ledger.append(&[draft(2)]), Err(AppendError::Conflict));
     assert_eq!(check_chain(&*ledger).len(), 2);
+}
+
+fn appends_if_what_it_looked_at_stands_still(fresh: Fresh<'_>) {
+    let (ledger, _) = opened(fresh);
+    ledger.append(&[sample::minted(1, 0), sample::minted(2, 0)]).unwrap();
+    let still = |seen| vec![(sample::grant_subject(1), seen)];
+    let draft = |seen| Draft { still: still(seen), ..sample::revoked(2, 3) };
+    assert_eq!(ledger.append(&[draft(0)]), Err(AppendError::Conflict));
+    ledger.append(&[draft(2)]).unwrap();
+    // It is looked at and not moved.
+    assert_eq!(ledger.rows(&sample::grant_subject(1)).unwrap().len(), 1);
+    ledger.append(&[sample::revoked(1, 2)]).unwrap();
+    let again = Draft { still: still(2), ..sample::revoked(2, 4) };
+    assert_eq!(ledger.append(&[again]), Err(AppendError::Conflict));
+    assert_eq!(check_chain(&*ledger).len(), 5);
 }
 
 fn never_goes_back_in_time(fresh: Fresh<'_>) {

@@ -50,7 +50,7 @@ pub fn object_subject(number: u64) -> Subject {
 }
 
 fn draft(event: Event, refs: Vec<(Subject, u64)>) -> Draft {
-    Draft { event, by: by(), refs, until: None }
+    Draft::new(event, by(), refs)
 }
 
 /// The first row of a book.

@@ -40,11 +40,8 @@ impl Scribe {
             let seq = self.last.get(&subject).copied().unwrap_or(0);
             (subject, seq)
         };
-        let draft = |(event, subjects): (Event, Vec<Subject>)| Draft {
-            event,
-            by: self.by.clone(),
-            refs: subjects.into_iter().map(seen).collect(),
-            until: None,
+        let draft = |(event, subjects): (Event, Vec<Subject>)| {
+            Draft::new(event, self.by.clone(), subjects.into_iter().map(seen).collect())
         };
         let drafts: Vec<Draft> = rows.into_iter().map(draft).collect();
         let last =

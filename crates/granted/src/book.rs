@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use granted_core::decision::notice::Notice;
 use granted_core::id::Id;
 use granted_core::ledger::event::Opened;
 use granted_core::ledger::{By, Door, Draft, Event};
@@ -14,14 +15,18 @@ use granted_store::{Acts, FileDocuments, FileLedger, entropy};
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::home::Home;
+use crate::news::News;
 
 /// One owner's ledger and grants, opened. Opening creates nothing.
+///
+/// Dropping it waits until the person has been told of what happened, which is bounded.
 pub struct Book {
     home: Home,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) news: Arc<News>,
     by: By,
     given_up: Mutex<HashSet<Id>>,
 }
@@ -44,8 +49,9 @@ impl Book {
         clock: Arc<dyn Clock>,
     ) -> Book {
         let acts = Acts::beside(home.ledger());
+        let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up) = (by(door), Mutex::default());
-        Book { home, ledger, documents, acts, clock, by, given_up }
+        Book { home, ledger, documents, acts, clock, news, by, given_up }
     }
 
     /// The clock's reading.
@@ -104,13 +110,16 @@ impl Book {
         }
     }
 
-    /// Appends, after the opening row if the ledger holds nothing yet.
+    /// Appends, after the opening row if the ledger holds nothing yet, and notes what of it a person
+    /// is to be told.
     pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {
         let head = self.ledger.head().map_err(unwritable)?;
         if head.is_none() {
             self.open_ledger()?;
         }
-        self.ledger.append(drafts)
+        let appended = self.ledger.append(drafts)?;
+        self.news.note(drafts.iter().filter_map(Notice::of_draft));
+        Ok(appended)
     }
 
     /// Whether there is any document: a book is opened before the first of its grants is.
@@ -136,16 +145,17 @@ impl Book {
         let book = self
             .new_id()
             .map_err(|e| AppendError::NotWritten(NotWritten::Unwritable(e.to_string())))?;
-        let draft = Draft {
-            event: Event::Opened(Opened { book }),
-            by: self.by(None),
-            refs: Vec::new(),
-            until: None,
-        };
+        let draft = Draft::new(Event::Opened(Opened { book }), self.by(None), Vec::new());
         match self.ledger.append(&[draft]) {
             Ok(_) | Err(AppendError::Conflict) => Ok(()),
             Err(e) => Err(e),
         }
+    }
+}
+
+impl Drop for Book {
+    fn drop(&mut self) {
+        self.news.told();
     }
 }
 

@@ -27,6 +27,7 @@ mod sheet;
 mod show;
 pub(crate) mod status;
 mod tick;
+mod timer;
 mod usage;
 mod version;
 
@@ -73,6 +74,7 @@ enum Verb {
     Resolve(resolve::Args),
     Revoke(revoke::Args),
     Tick(tick::Args),
+    Timer(timer::Args),
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
@@ -110,7 +112,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
         Err(e) => Err(usage::failure(&e, &command, &args)),
     };
-    ended.unwrap_or_else(|failure| out.failure(&failure))
+    let code = ended.unwrap_or_else(|failure| out.failure(&failure));
+    out.tell();
+    code
 }
 
 fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
@@ -124,6 +128,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Resolve(args) => resolve::run(args, out),
         Verb::Revoke(args) => revoke::run(args, out),
         Verb::Tick(args) => tick::run(args, out),
+        Verb::Timer(args) => timer::run(args, out),
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),

@@ -1,4 +1,4 @@
-//! `config.toml`: the executors that the person registered.
+//! `config.toml`: the executors that the person registered, and how the person is told of something.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,10 @@ pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// How long an act may take at most.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 
+/// How long a notifier may take where nothing else is said, and at most.
+const NOTIFIER_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_NOTIFIER_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The config.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +27,8 @@ pub struct Config {
     /// The executors by name.
     #[serde(default, deserialize_with = "executors")]
     pub executors: BTreeMap<Name, ExecutorEntry>,
+    /// How the person is told of something.
+    pub notify: Option<NotifyEntry>,
 }
 
 /// One `[executors.NAME]`.
@@ -54,6 +60,23 @@ pub struct ExecutorEntry {
     /// The program that confirms a claimed success by exiting with 0.
     #[serde(default, deserialize_with = "some_argv")]
     pub confirm: Option<Vec<String>>,
+}
+
+/// `[notify]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotifyEntry {
+    /// The program and its arguments. The text is added to them.
+    #[serde(deserialize_with = "argv")]
+    pub command: Vec<String>,
+    /// Where the program is searched. Default: `/usr/local/bin:/usr/bin:/bin`.
+    pub path: Option<String>,
+    /// The names of environment variables that are passed to it.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// How long it may take. Default: 10 s.
+    #[serde(default = "notifier_timeout", deserialize_with = "short_timeout")]
+    pub timeout: Duration,
 }
 
 /// The config cannot be used.
@@ -125,10 +148,27 @@ fn default_timeout() -> Duration {
 }
 
 fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text)
-        .filter(|timeout| *timeout <= MAX_TIMEOUT)
-        .ok_or_else(|| D::Error::custom("a timeout is an integer and one of s, m, h, at most 24h"))
+    within(deserializer, MAX_TIMEOUT, "24h")
+}
+
+fn notifier_timeout() -> Duration {
+    NOTIFIER_TIMEOUT
+}
+
+fn short_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    within(deserializer, MAX_NOTIFIER_TIMEOUT, "60s")
+}
+
+fn within<'de, D: Deserializer<'de>>(
+    d: D,
+    max: Duration,
+    shown: &str,
+) -> Result<Duration, D::Error> {
+    let text = String::deserialize(d)?;
+    parse_duration(&text).filter(|timeout| *timeout <= max).ok_or_else(|| {
+        let form = "a timeout is an integer and one of s, m, h";
+        D::Error::custom(format!("{form}, at most {shown}"))
+    })
 }
 
 #[cfg(test)]
@@ -148,6 +188,15 @@ mod tests {
     }
 
     #[test]
+    fn reads_a_notifier() {
+        assert_eq!(Config::parse("").unwrap().notify, None);
+        let config = Config::parse("[notify]\ncommand = [\"notify-send\"]\n").unwrap();
+        let NotifyEntry { command, path, env, timeout } = config.notify.unwrap();
+        assert_eq!((command, path, env), (vec!["notify-send".to_owned()], None, vec![]));
+        assert_eq!(timeout, Duration::from_secs(10));
+    }
+
+    #[test]
     fn says_the_line_of_what_is_wrong() {
         for (text, line) in [
             ("x = 1\n", "line 1"),
@@ -161,6 +210,10 @@ mod tests {
             ("[executors.a]\nargv = [\"true\"]\ntimeout = 5\n", "line 3"),
             ("[executors.exec]\nargv = [\"true\"]\n", "line"),
             ("[executors.a\n", "line 1"),
+            ("[notify]\ncommand = []\n", "line 2"),
+            ("[notify]\ncommand = [\"a\"]\ntimeout = \"61s\"\n", "line 3"),
+            ("[notify]\ncommand = [\"a\"]\ncwd = \"/\"\n", "line 3"),
+            ("[notify]\npath = \"/bin\"\n", "line 1"),
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.starts_with(line), "{text:?}: {error}");

@@ -46,10 +46,12 @@ mod files;
 mod home;
 pub mod ledger;
 pub mod mcp;
+mod news;
 mod render;
+mod timer;
 
 pub use book::Book;
-pub use config::{Config, ConfigError, ExecutorEntry};
+pub use config::{Config, ConfigError, ExecutorEntry, NotifyEntry};
 pub use decision::actor::Act;
 pub use decision::status::View;
 pub use granted_core::decision::conclude::Verdict;
@@ -63,13 +65,47 @@ pub use home::{Home, HomeError};
 /// Discharges an object with a closure as executor, and answers with the outcome.
 ///
 /// The closure is called at most once, with the grant as it was minted, and only after its claim
-/// is durable.
+/// is durable. If the person is to be told of the outcome, a thread does that; dropping the book waits
+/// for it.
 pub fn discharge(
     book: &Book,
     request: &Request,
     closure: impl FnOnce(&Grant, &mut Act) -> Verdict,
 ) -> Report {
-    decision::discharge::discharge(book, request, &mut decision::actor::Closure::new(closure))
+    let mut closure = decision::actor::Closure::new(closure);
+    let report = decision::discharge::discharge(book, request, &mut closure);
+    book.news.tell_aside();
+    report
+}
+
+/// Discharges an object through the executor of the config that the request names, and answers with
+/// the outcome. It may take as long as the request and the executor's entry both allow.
+///
+/// An error says that the system had no pipe to spare: then nothing was written.
+///
+/// ```
+/// use granted::{Book, Config, Door, Home, Request, discharge_through};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # unsafe { std::env::set_var("GRANTED_HOME", dir.path()) };
+/// # let mint = "granted mint --type report --id 2026-09-30 --by owner --for 1h";
+/// # assert_eq!(granted::cli::run(mint.split(' ').map(Into::into)), 0);
+/// let book = Book::open(Home::from_env()?, Door::Library);
+/// let config = Config::parse("[executors.ping]\nargv = ['true']\ncwd = '/'\n")?;
+/// let report = discharge_through(&book, &config, &Request::new("report", "2026-09-30", "ping")?)?;
+/// assert_eq!(report.to_string(), "discharged: confirmed (report/2026-09-30) -- result row line 4");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn discharge_through(
+    book: &Book,
+    config: &Config,
+    request: &Request,
+) -> std::io::Result<Report> {
+    let stop = granted_exec::Stop::new()?;
+    let mut command = decision::actor::Command::registered(config, request.executor.clone(), stop);
+    let timeout = request.timeout.min(command.timeout());
+    let request = Request { timeout, ..request.clone() };
+    Ok(decision::discharge::discharge(book, &request, &mut command))
 }
 
 /// The grant that speaks for an object, and what its status is now. Writes nothing.

@@ -43,7 +43,7 @@ pub fn serve(server: Server, remark: fn(&str)) -> io::Result<()> {
     let served = runtime.block_on(async {
         stop_on_signals(&server.end())?;
         let (input, output) = rmcp::transport::stdio_pipes();
-        run(server, input, output, remark).await;
+        serve_on(server, input, output, remark).await;
         Ok(())
     });
     // A read of stdin may still be under way. Nothing else is.
@@ -64,7 +64,8 @@ fn stop_on_signals(end: &watch::Sender<End>) -> io::Result<()> {
 }
 
 /// Serves on these streams until one of them ends, and returns when all that runs is recorded.
-async fn run<R, W>(server: Server, input: R, output: W, remark: fn(&str))
+/// Needs a runtime of tokio with its clock.
+pub async fn serve_on<R, W>(server: Server, input: R, output: W, remark: fn(&str))
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -74,7 +75,7 @@ where
     let done = CancellationToken::new();
     let ticking = Arc::new(Mutex::new(()));
     let ticker = tokio::spawn(tick_on(server.clone(), ticking.clone(), remark));
-    let serving = tokio::spawn(speak(server, wire, done.clone()));
+    let serving = tokio::spawn(speak(server.clone(), wire, done.clone()));
     let mut ended = end.subscribe();
     tokio::select! {
         () = reader.read() => {}
@@ -87,6 +88,8 @@ where
     let _ = serving.await;
     let _between_ticks = ticking.lock().await;
     ticker.abort();
+    // Nothing is noted any more. A thread that cannot be waited for has told what it could.
+    let _ = tokio::task::spawn_blocking(move || server.book().news.told()).await;
 }
 
 /// Speaks the protocol until it is told to end.
@@ -113,7 +116,12 @@ async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
         due.tick().await;
         let _ticking = ticking.lock().await;
         let server = server.clone();
-        let ticked = tokio::task::spawn_blocking(move || tick(server.book())).await;
+        let ticked = tokio::task::spawn_blocking(move || {
+            let ticked = tick(server.book());
+            server.book().news.tell_aside();
+            ticked
+        })
+        .await;
         let why = match ticked {
             Ok(Ok(_)) => String::new(),
             Ok(Err(e)) => e.to_string(),

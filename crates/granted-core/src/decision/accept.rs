@@ -56,7 +56,7 @@ pub fn accept(
             refs.push((subject, last));
         }
         let body = Accepted { by: by.clone(), reason: reason.clone(), what: what.clone() };
-        drafts.push(Draft { event: Event::Accepted(body), by: door.clone(), refs, until: None });
+        drafts.push(Draft::new(Event::Accepted(body), door.clone(), refs));
     }
     Ok(drafts)
 }

@@ -76,7 +76,7 @@ pub struct After<'a> {
 pub fn conclude(acted: &Acted, returned: &Returned, after: &After<'_>) -> Vec<Draft> {
     let attempt = &after.held.attempt;
     let discharge = (Subject::discharge(acted.discharge()), attempt.last);
-    let draft = |event, refs| Draft { event, by: after.by.clone(), refs, until: None };
+    let draft = |event, refs| Draft::new(event, after.by.clone(), refs);
     let result = result_row(returned);
     if attempt.outcome.is_some() {
         let late = result.filter(|_| attempt.late.is_none());

@@ -384,8 +384,21 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
             (Subject::grant(grant.id), candidate.state.last),
         ],
         until: Some(grant.not_after),
+        still: request.key.as_ref().map_or(Vec::new(), |_| others(facts, candidate)),
     };
     Permit { state: candidate.state.clone(), discharge: facts.discharge, intent: draft }
+}
+
+/// What must not have moved for a claim with a key, beside its grant: the object and its other grants.
+/// Else an attempt with the same key could claim another of them at the same time.
+fn others(facts: &Facts, chosen: &Candidate) -> Vec<(Subject, u64)> {
+    let newest = facts.candidates.iter().map(|other| other.state.minted).max();
+    let object = Subject::object(&chosen.state.grant.object);
+    let others = facts.candidates.iter().map(|other| &other.state);
+    let others = others.filter(|other| other.grant.id != chosen.state.grant.id);
+    let grants = others.map(|other| (Subject::grant(other.grant.id), other.last));
+    // Only mints move an object.
+    std::iter::once((object, newest.unwrap_or(0))).chain(grants).collect()
 }
 
 fn deny(
@@ -425,12 +438,11 @@ impl Denial {
             outcome: reason.class(),
             reason,
         };
-        let draft = Draft {
-            event: Event::Outcome(outcome),
-            by: by.clone(),
-            refs: vec![(Subject::discharge(discharge), 0)],
-            until: None,
-        };
+        let draft = Draft::new(
+            Event::Outcome(outcome),
+            by.clone(),
+            vec![(Subject::discharge(discharge), 0)],
+        );
         Denial { reasons, grant, draft }
     }
 }

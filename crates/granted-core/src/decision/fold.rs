@@ -265,15 +265,16 @@ fn noted<T: Clone>(row: &Row, body: &T) -> Noted<T> {
 
 /// The attempt that a row moves.
 pub fn discharge_of(row: &Row) -> Option<Id> {
-    moved(row, "discharge:")
+    moved(&row.refs, "discharge:")
 }
 
 /// The grant that a row moves.
 pub fn grant_of(row: &Row) -> Option<Id> {
-    moved(row, "grant:")
+    moved(&row.refs, "grant:")
 }
 
-fn moved(row: &Row, kind: &str) -> Option<Id> {
+/// The first subject of this kind among those that a row moves.
+pub(super) fn moved(refs: &[(Subject, u64)], kind: &str) -> Option<Id> {
     let id = |(subject, _): &(Subject, u64)| subject.as_str().strip_prefix(kind)?.parse().ok();
-    row.refs.iter().find_map(id)
+    refs.iter().find_map(id)
 }

@@ -1,6 +1,7 @@
 //! The grant: what a person decided, for one object, until a deadline.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use super::{Class, Reason};
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::json::Json;
-use crate::text::{Name, Note, ObjectId, ObjectType, Words};
+use crate::text::{Name, Note, ObjectId, ObjectType, TextError, Words};
 use crate::time::Stamp;
 
 /// What a grant is about, and nothing else.
@@ -24,6 +25,27 @@ pub struct Object {
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.r#type, self.id)
+    }
+}
+
+/// Why a text is no `TYPE/ID`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// It has no `/`.
+    #[error("an object is TYPE/ID, such as report/2026-09-30")]
+    NoSlash,
+    /// One of the two is none.
+    #[error(transparent)]
+    Part(#[from] TextError),
+}
+
+impl FromStr for Object {
+    type Err = ObjectError;
+
+    /// `TYPE/ID`: a type has no `/`, an id may.
+    fn from_str(text: &str) -> Result<Object, ObjectError> {
+        let (r#type, id) = text.split_once('/').ok_or(ObjectError::NoSlash)?;
+        Ok(Object { id: id.parse()?, r#type: r#type.parse()? })
     }
 }
 

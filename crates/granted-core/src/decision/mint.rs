@@ -143,15 +143,10 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
         receipt: None,
         scope: terms.scope.clone(),
     };
-    let draft = Draft {
-        event: Event::Minted(Minted { grant: grant.clone() }),
-        by: facts.by.clone(),
-        refs: vec![
-            (Subject::grant(grant.id), 0),
-            (Subject::object(&grant.object), facts.object_last),
-        ],
-        until: Some(grant.not_after),
-    };
+    let event = Event::Minted(Minted { grant: grant.clone() });
+    let refs =
+        vec![(Subject::grant(grant.id), 0), (Subject::object(&grant.object), facts.object_last)];
+    let draft = Draft { until: Some(grant.not_after), ..Draft::new(event, facts.by.clone(), refs) };
     Ok((grant, draft))
 }
 

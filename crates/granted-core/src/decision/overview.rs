@@ -70,10 +70,9 @@ pub fn expiry(state: &GrantState, now: Stamp, by: &By) -> Option<Draft> {
         return None;
     }
     let reason = Reason::Expired;
-    Some(Draft {
-        event: Event::Expired(Expired { outcome: reason.class(), reason, uses: state.uses() }),
-        by: by.clone(),
-        refs: vec![(Subject::grant(state.grant.id), state.last)],
-        until: None,
-    })
+    Some(Draft::new(
+        Event::Expired(Expired { outcome: reason.class(), reason, uses: state.uses() }),
+        by.clone(),
+        vec![(Subject::grant(state.grant.id), state.last)],
+    ))
 }

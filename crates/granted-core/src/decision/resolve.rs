@@ -94,5 +94,5 @@ pub fn result(
 
 fn draft(event: Event, attempt: &Attempt, door: &By) -> Draft {
     let refs = vec![(Subject::discharge(attempt.id), attempt.last)];
-    Draft { event, by: door.clone(), refs, until: None }
+    Draft::new(event, door.clone(), refs)
 }

@@ -41,10 +41,9 @@ pub fn revoke(
     if state.is_expired(now) && state.running().is_none() {
         return Err(Refusal::Expired(id));
     }
-    Ok(Draft {
-        event: Event::Revoked(Revoked { by, note }),
-        by: door.clone(),
-        refs: vec![(Subject::grant(id), state.last)],
-        until: None,
-    })
+    Ok(Draft::new(
+        Event::Revoked(Revoked { by, note }),
+        door.clone(),
+        vec![(Subject::grant(id), state.last)],
+    ))
 }

@@ -71,13 +71,12 @@ fn draft(state: &GrantState, claim: &ClaimState, attempt_last: u64, by: &By) -> 
         outcome: Reason::Interrupted.class(),
         reason: Reason::Interrupted,
     };
-    Draft {
-        event: Event::Outcome(outcome),
-        by: by.clone(),
-        refs: vec![
+    Draft::new(
+        Event::Outcome(outcome),
+        by.clone(),
+        vec![
             (Subject::discharge(claim.discharge), attempt_last),
             (Subject::grant(grant.id), state.last),
         ],
-        until: None,
-    }
+    )
 }

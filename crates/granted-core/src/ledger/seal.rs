@@ -18,6 +18,17 @@ pub struct Draft {
     pub refs: Vec<(Subject, u64)>,
     /// The row must be written before this instant, else the append is a conflict.
     pub until: Option<Stamp>,
+    /// Subjects that it does not move, and that have to be where the caller saw them, else the
+    /// append is a conflict.
+    pub still: Vec<(Subject, u64)>,
+}
+
+impl Draft {
+    /// A draft that may be written at any time, if the subjects that it moves are where the caller
+    /// saw them.
+    pub fn new(event: Event, by: By, refs: Vec<(Subject, u64)>) -> Draft {
+        Draft { event, by, refs, until: None, still: Vec::new() }
+    }
 }
 
 /// A row's bytes, ready to be written or as they were written.
@@ -78,6 +89,11 @@ pub fn seal<E>(
         };
         if draft.until.is_some_and(|until| at >= until) {
             return Err(SealError::Conflict);
+        }
+        for (subject, seen) in &draft.still {
+            if last(subject).map_err(SealError::Lookup)? != *seen {
+                return Err(SealError::Conflict);
+            }
         }
         let mut refs = Vec::with_capacity(draft.refs.len());
         for (subject, seen) in &draft.refs {

@@ -7,38 +7,38 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, FileType, access, stat};
 use rustix::io::Errno;
 
-use super::Definition;
 use super::missing::{Missing, Why, shown};
 
-/// The file that a command executes, absolute.
-pub(super) fn program(argv: &[OsString], definition: &Definition) -> Result<PathBuf, Missing> {
+/// The file that a command executes in this directory, absolute; looked for in the directories of
+/// `path` if it is named without `/`.
+pub(crate) fn program(argv: &[OsString], cwd: &Path, path: &OsStr) -> Result<PathBuf, Missing> {
     let named = argv.first().filter(|name| !name.is_empty()).ok_or(Missing::Empty)?;
     let at = |path, why| Missing::At { what: "program", path, why };
     if named.as_bytes().contains(&b'/') {
-        let path = definition.cwd.join(named);
+        let path = cwd.join(named);
         return match fault(&path) {
             None => Ok(path),
             Some(why) => Err(at(path, why)),
         };
     }
     let mut first = None;
-    for directory in definition.path.as_bytes().split(|byte| *byte == b':') {
+    for directory in path.as_bytes().split(|byte| *byte == b':') {
         // An empty directory is the one in which the program runs, as everywhere.
-        let path = definition.cwd.join(OsStr::from_bytes(directory)).join(named);
-        match fault(&path) {
-            None => return Ok(path),
+        let file = cwd.join(OsStr::from_bytes(directory)).join(named);
+        match fault(&file) {
+            None => return Ok(file),
             Some(Why::Absent) => {}
-            Some(why) => first = first.or(Some((path, why))),
+            Some(why) => first = first.or(Some((file, why))),
         }
     }
     Err(match first {
         Some((path, why)) => at(path, why),
-        None => Missing::NotOnPath { program: shown(named), path: shown(&definition.path) },
+        None => Missing::NotOnPath { program: shown(named), path: shown(path) },
     })
 }
 
 /// Requires the directory in which a program runs.
-pub(super) fn directory(path: &Path) -> Result<(), Missing> {
+pub(crate) fn directory(path: &Path) -> Result<(), Missing> {
     let why = match stat(path) {
         _ if path.is_relative() => Why::Relative,
         Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {

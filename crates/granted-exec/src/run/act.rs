@@ -12,7 +12,7 @@ use super::streams::Streams;
 use super::{Run, left};
 use crate::boot::{self, Timer};
 use crate::echo::Echo;
-use crate::spawn::{Child, Image, SpawnError, Started, start};
+use crate::spawn::{Child, Image, SpawnError, Started, start, start_silently};
 use crate::stop::Stop;
 
 /// How often a group that was told to end is looked at, once its leader has ended.
@@ -20,13 +20,13 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The times of an act.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Times {
+pub(crate) struct Times {
     /// From its start until it is stopped.
-    pub(super) timeout: Duration,
+    pub(crate) timeout: Duration,
     /// From TERM to KILL.
-    pub(super) grace: Duration,
+    pub(crate) grace: Duration,
     /// How long its output is read after its end.
-    pub(super) linger: Duration,
+    pub(crate) linger: Duration,
 }
 
 impl Times {
@@ -62,15 +62,7 @@ pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Ech
         echo,
         buffer: Vec::new(),
     };
-    let (ended, mut detail) = match streams.until_end(&child, &pidfd, times, stop) {
-        Ok(cut) => cut.ended(child.reap(), times),
-        Err(error) => {
-            // It began and may have done anything. It must not go on unwatched.
-            child.signal(Signal::KILL);
-            child.reap();
-            (Ended::Stopped, lost(error))
-        }
-    };
+    let (ended, mut detail) = streams.see_out(&mut child, &pidfd, times, stop);
     let spent = boot::now().saturating_sub(began);
     // Without a poll there is nothing more to read; what was read stands.
     let _unread = streams.linger(times.linger);
@@ -85,6 +77,22 @@ pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Ech
         echo.finish();
     }
     Run { ended, stdout, stderr, left_behind, detail, spent }
+}
+
+/// Starts a program of which nothing is kept but how it ended, and stays with it to the end.
+pub(crate) fn silently(image: &Image<'_>, times: Times, stop: &Stop) -> (Ended, String) {
+    let begun = Timer::new().and_then(|timer| timer.set(times.timeout).map(|()| timer));
+    let run = match begun {
+        Err(error) => unstarted(image, error),
+        Ok(timer) => match start_silently(image) {
+            Ok((mut child, pidfd)) => {
+                return Streams::none(timer).see_out(&mut child, &pidfd, times, stop);
+            }
+            Err(SpawnError::NotStarted(error)) => unstarted(image, error),
+            Err(SpawnError::Unwatched(error)) => Run::not_started(Ended::Stopped, lost(error)),
+        },
+    };
+    (run.ended, run.detail)
 }
 
 fn unstarted(image: &Image<'_>, error: Errno) -> Run {
@@ -136,6 +144,25 @@ fn own_end(status: Option<WaitStatus>) -> (Ended, String) {
 }
 
 impl Streams {
+    /// Stays with a process to its end, and reaps it: how it ended, and more about it in words.
+    fn see_out(
+        &mut self,
+        child: &mut Child,
+        pidfd: &OwnedFd,
+        times: Times,
+        stop: &Stop,
+    ) -> (Ended, String) {
+        match self.until_end(child, pidfd, times, stop) {
+            Ok(cut) => cut.ended(child.reap(), times),
+            Err(error) => {
+                // It began and may have done anything. It must not go on unwatched.
+                child.signal(Signal::KILL);
+                child.reap();
+                (Ended::Stopped, lost(error))
+            }
+        }
+    }
+
     /// Waits for the end of the process, and cuts it short when its time is over or at the word.
     fn until_end(
         &mut self,

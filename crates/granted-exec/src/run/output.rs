@@ -21,6 +21,11 @@ impl Output {
         Output { pipe: Some(pipe), bytes: 0, last: Vec::new() }
     }
 
+    /// Of a stream that goes nowhere.
+    pub(super) fn none() -> Output {
+        Output { pipe: None, bytes: 0, last: Vec::new() }
+    }
+
     /// The pipe, if the other side may still write to it.
     pub(super) fn pipe(&self) -> Option<&OwnedFd> {
         self.pipe.as_ref()
@@ -79,7 +84,7 @@ mod tests {
     use super::*;
 
     fn tail_of(pieces: &[&[u8]]) -> Tail {
-        let mut output = Output { pipe: None, bytes: 0, last: Vec::new() };
+        let mut output = Output::none();
         for piece in pieces {
             output.keep(piece);
         }

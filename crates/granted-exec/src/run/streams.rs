@@ -30,6 +30,12 @@ pub(super) struct Woken {
 }
 
 impl Streams {
+    /// Of a program whose output goes nowhere.
+    pub(super) fn none(timer: Timer) -> Streams {
+        let (stdout, stderr) = (Output::none(), Output::none());
+        Streams { timer, stdout, stderr, echo: None, buffer: Vec::new() }
+    }
+
     /// Reads what is left of the output, and what others still write, but not for long.
     pub(super) fn linger(&mut self, linger: Duration) -> Result<()> {
         if !self.open().is_empty() {

@@ -179,8 +179,7 @@ impl Writer {
             site.disk.sync(&file).map_err(|e| unwritable(site.shown(&e)))?;
             return Ok(session);
         }
-        let draft =
-            Draft { event: Event::Torn(torn), by: site.by.clone(), refs: vec![], until: None };
+        let draft = Draft::new(Event::Torn(torn), site.by.clone(), vec![]);
         let start = session.good;
         let lines = self.seal(site, &session, &[draft])?;
         let appended = self.place(&mut session, lines);

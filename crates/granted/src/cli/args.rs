@@ -8,6 +8,7 @@ use granted_core::text::{ObjectId, ObjectType};
 use granted_core::time::{Stamp, parse_duration};
 
 use super::failure::Failure;
+use super::out::Out;
 use crate::book::Book;
 use crate::home::{self, Home};
 
@@ -20,6 +21,12 @@ pub(crate) struct ObjectArgs {
     /// The object's id: 1 to 256 characters that are shown as they are.
     #[arg(long, value_name = "ID")]
     pub(crate) id: ObjectId,
+}
+
+impl From<Object> for ObjectArgs {
+    fn from(object: Object) -> ObjectArgs {
+        ObjectArgs { r#type: object.r#type, id: object.id }
+    }
 }
 
 impl From<ObjectArgs> for Object {
@@ -39,18 +46,25 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a duration is a whole number above 0 and one of s, m, h, d, such as 24h; at most 36500d".to_owned())
 }
 
-/// Opens the book that the environment names.
-pub(crate) fn book() -> Result<Book, Failure> {
-    Ok(Book::open(Home::from_env()?, Door::Cli))
+/// Opens the book that the environment names. What a verb comes upon in it is told when all is
+/// printed.
+pub(crate) fn book(out: &Out) -> Result<Book, Failure> {
+    let book = Book::open(Home::from_env()?, Door::Cli);
+    out.tell_later(&book.news);
+    Ok(book)
 }
 
-/// Opens the book for a verb that only a person uses. It is kept from executors by mistake, not
-/// from an attacker.
-pub(crate) fn person_book(verb: &str) -> Result<Book, Failure> {
-    match home::var("GRANTED_DISCHARGE_ID") {
-        None => book(),
-        Some(_) => Err(Failure::refused(format!(
-            "`granted {verb}` is a person's verb, and this is an executor (GRANTED_DISCHARGE_ID is set)"
-        ))),
+/// Opens the book for a verb that only a person uses. It is kept from executors and notifiers by
+/// mistake, not from an attacker.
+pub(crate) fn person_book(verb: &str, out: &Out) -> Result<Book, Failure> {
+    for (variable, what) in
+        [("GRANTED_DISCHARGE_ID", "an executor"), ("GRANTED_NOTICE_EVENT", "a notifier")]
+    {
+        if home::var(variable).is_some() {
+            return Err(Failure::refused(format!(
+                "`granted {verb}` is a person's verb, and this is {what} ({variable} is set)"
+            )));
+        }
     }
+    book(out)
 }

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use granted_core::decision::Class;
 use granted_core::decision::discharge::Request;
+use granted_core::decision::{Class, Report};
 use granted_core::text::Name;
 use granted_exec::Stop;
 
@@ -27,25 +27,25 @@ use crate::decision::discharge::attempt;
 #[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("how").args(["exec", "executor"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
-    object: ObjectArgs,
+    pub(super) object: ObjectArgs,
     /// A command for /bin/sh, run in this directory.
     #[arg(long, value_name = "COMMAND")]
-    exec: Option<OsString>,
+    pub(super) exec: Option<OsString>,
     /// An executor that config.toml registers.
     #[arg(long, value_name = "NAME")]
-    executor: Option<Name>,
+    pub(super) executor: Option<Name>,
     /// What it is for; needed if the grant lists actions.
     #[arg(long, value_name = "ACTION")]
-    action: Option<Name>,
+    pub(super) action: Option<Name>,
     /// Who asks; needed if the grant names an agent.
     #[arg(long, value_name = "NAME")]
-    agent: Option<Name>,
+    pub(super) agent: Option<Name>,
     /// How long the executor may take, at most 24h [default: the executor's own, else 600s].
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
-    timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     /// A name for this attempt: repeated with the same key, it is answered and not made again.
     #[arg(long, value_name = "KEY")]
-    key: Option<Name>,
+    pub(super) key: Option<Name>,
 }
 
 const AFTER_HELP: &str = "\
@@ -67,7 +67,20 @@ fn timeout(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let report = carry_out(args, out)?;
+    match out.is_json() {
+        true => out.value(&report),
+        false => out.line(&report),
+    }
+    if report.replayed && !out.is_json() {
+        out.remark("note: that is the outcome of an earlier call with this key; nothing ran now");
+    }
+    Ok(code(report.outcome))
+}
+
+/// Makes the attempt, and records it if it is stopped.
+pub(super) fn carry_out(args: Args, out: &Out) -> Result<Report, Failure> {
+    let book = book(out)?;
     let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
@@ -83,15 +96,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         key: args.key,
         timeout: args.timeout.unwrap_or(command.timeout()),
     };
-    let report = attempt(&book, &request, &mut command, &asker)?;
-    match out.is_json() {
-        true => out.value(&report),
-        false => out.line(&report),
-    }
-    if report.replayed && !out.is_json() {
-        out.remark("note: that is the outcome of an earlier call with this key; nothing ran now");
-    }
-    Ok(code(report.outcome))
+    attempt(&book, &request, &mut command, &asker)
 }
 
 /// Leaves once a signal said so, while nothing is written of the attempt yet.
@@ -109,7 +114,7 @@ impl Asker for UntilStopped {
 }
 
 /// The exit code of an outcome.
-fn code(outcome: Class) -> u8 {
+pub(super) fn code(outcome: Class) -> u8 {
     match outcome {
         Class::Discharged => 0,
         Class::Refused => 3,

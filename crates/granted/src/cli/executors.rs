@@ -37,7 +37,7 @@ Example, in ~/.granted/config.toml:
   timeout = \"5m\"";
 
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let config = book.config()?;
     let executors = &config.executors;
     let mut all_ready = true;

@@ -6,6 +6,7 @@ use std::path::Path;
 use granted_core::decision::mint::Refusal;
 use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
+use granted_core::timer::TooLong;
 use serde::Serialize;
 
 use crate::book::BookError;
@@ -14,6 +15,7 @@ use crate::decision::mint::MintError;
 use crate::decision::resolve::ResolveError;
 use crate::decision::revoke::RevokeError;
 use crate::home::HomeError;
+use crate::timer::TimerError;
 
 /// Declares the kinds of errors, with the word of each.
 macro_rules! kinds {
@@ -195,6 +197,21 @@ impl From<ResolveError> for Failure {
             ResolveError::Refused(resolve::Refusal::Unknown(_)) => Failure::refused(error)
                 .hint("attempts: granted ledger --kind decision.outcome, in brackets"),
             error => Failure::refused(error),
+        }
+    }
+}
+
+impl From<TooLong> for Failure {
+    fn from(error: TooLong) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<TimerError> for Failure {
+    fn from(error: TimerError) -> Failure {
+        match error {
+            TimerError::Path { .. } | TimerError::File(_) => Failure::input(error),
+            TimerError::NoManager(_) | TimerError::Refused(..) => Failure::system(error),
         }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 }
 
 fn show(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let Args { id: object_id, grant, kind, since, .. } = args;
     let filter = Filter { object_id, grant, kind, since, kinds: &[] };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;
@@ -141,7 +141,7 @@ struct FaultJson {
 }
 
 fn check(out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let begun = clock::since_boot();
     let spent = || clock::since_boot().saturating_sub(begun);
     let mut shown = false;
@@ -214,7 +214,7 @@ struct AcceptJson<'a> {
 }
 
 fn accept_it(by: &Note, reason: &Note, out: &Out) -> Result<u8, Failure> {
-    let book = person_book("ledger accept")?;
+    let book = person_book("ledger accept", out)?;
     let accepted = accept(&book, by, reason)?;
     if out.is_json() {
         let closed = accepted.closed.iter().map(|subject| subject.as_str()).collect();

@@ -32,7 +32,7 @@ Example:
   granted list --all";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let now = book.now();
     let entries = list(&book, args.all)?;
     for (candidate, status) in &entries {

@@ -33,6 +33,7 @@ Example, in a client's configuration:
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = Book::open(Home::from_env()?, Door::Mcp);
+    book.news.remark_by(remark);
     let executors = Executors::new(book.config()?, args.executors).map_err(Failure::usage)?;
     let server = Server::new(book, executors, args.agent);
     out.remark(format_args!("granted mcp: {}", server.describe()));

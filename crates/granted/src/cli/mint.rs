@@ -112,7 +112,7 @@ struct MintedJson<'a> {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = person_book("mint")?;
+    let book = person_book("mint", out)?;
     let asked = match (&args.from, &args.sheet) {
         (Some(path), _) => vec![(1, sheet::read_document(path, &args.defaults())?)],
         (None, Some(path)) => sheet::read_sheet(path, &args.defaults())?,

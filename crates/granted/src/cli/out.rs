@@ -1,19 +1,24 @@
 //! The one door to stdout and stderr.
 
+use std::cell::OnceCell;
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 
 use granted_core::text::Shown;
 use serde::Serialize;
 
 use super::failure::{Failure, Kind};
 use crate::home;
+use crate::news::News;
 
 /// Where a verb prints.
 ///
-/// A stream that was closed ends the printing quietly: the verb's own exit code stands.
+/// A stream that was closed ends the printing quietly: the verb's own exit code stands. What a
+/// person is to be told elsewhere is told when all is printed.
 pub(crate) struct Out {
     json: bool,
     colour: bool,
+    news: OnceCell<Arc<News>>,
 }
 
 /// How a word is marked on a terminal.
@@ -43,7 +48,21 @@ impl Out {
     /// Colour is for terminals only, and for none where `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Out {
         let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
-        Out { json, colour }
+        Out { json, colour, news: OnceCell::new() }
+    }
+
+    /// Has what is noted here be told when all is printed.
+    pub(crate) fn tell_later(&self, news: &Arc<News>) {
+        news.remark_by(|text| Out::new(true).remark(format_args!("note: {}", Shown(text))));
+        // A verb opens one book.
+        let _ = self.news.set(news.clone());
+    }
+
+    /// Tells it.
+    pub(crate) fn tell(&self) {
+        if let Some(news) = self.news.get() {
+            news.tell();
+        }
     }
 
     /// Whether JSON was asked for.

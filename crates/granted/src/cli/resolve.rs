@@ -45,7 +45,7 @@ struct ResolvedJson {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = person_book("resolve")?;
+    let book = person_book("resolve", out)?;
     let resolved = Resolved { by: args.by, happened: args.happened, note: args.note };
     resolve(&book, args.discharge, &resolved)?;
     if out.is_json() {

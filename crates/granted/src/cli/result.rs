@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         .parse()
         .map_err(|e| Failure::usage(format!("GRANTED_DISCHARGE_ID: {e}")))?;
     let token = variable("GRANTED_RESULT_TOKEN")?;
-    result(&book()?, id, &token, args.ok, args.receipt.as_ref())?;
+    result(&book(out)?, id, &token, args.ok, args.receipt.as_ref())?;
     if out.is_json() {
         out.value(&ResultJson { discharge_id: id, ok: args.ok });
     }

@@ -38,7 +38,7 @@ Examples:
   granted revoke --type report --id 2026-09-30";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = person_book("revoke")?;
+    let book = person_book("revoke", out)?;
     let target = match (args.grant, args.r#type, args.id) {
         (Some(grant), ..) => Target::Grant(grant),
         (None, Some(r#type), Some(id)) => Target::Object(Object { id, r#type }),

@@ -31,7 +31,7 @@ Example:
   granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let object = Object::from(args.object);
     let view = of_object(&book, &object)?;
     if out.is_json() {

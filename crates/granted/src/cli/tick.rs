@@ -20,7 +20,7 @@ Example, in a crontab:
   */15 * * * * $HOME/.cargo/bin/granted tick";
 
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book()?;
+    let book = book(out)?;
     let ticked = tick(&book)?;
     if out.is_json() {
         out.value(&ticked);

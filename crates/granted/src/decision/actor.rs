@@ -213,10 +213,7 @@ fn unregistered<'a>(name: &Name, registered: impl IntoIterator<Item = &'a Name>)
 
 fn prepare(name: &Name, entry: &ExecutorEntry) -> Result<Program, String> {
     let path: OsString = entry.path.as_deref().unwrap_or(DEFAULT_PATH).into();
-    let cwd = match &entry.cwd {
-        Some(cwd) => cwd.clone(),
-        None => PathBuf::from(home::var("HOME").unwrap_or_else(|| "/".into())),
-    };
+    let cwd = entry.cwd.clone().unwrap_or_else(default_cwd);
     let texts = |argv: &Vec<String>| argv.iter().map(OsString::from).collect::<Vec<_>>();
     let definition = Definition {
         name: name.clone(),
@@ -230,8 +227,13 @@ fn prepare(name: &Name, entry: &ExecutorEntry) -> Result<Program, String> {
     Program::prepare(definition).map_err(|e| e.to_string())
 }
 
-/// What every executor is passed, and the variables that its entry names.
-fn environment(path: &OsString, named: &[String]) -> Vec<(OsString, OsString)> {
+/// Where a program runs whose entry does not say: the person's home.
+pub(crate) fn default_cwd() -> PathBuf {
+    PathBuf::from(home::var("HOME").unwrap_or_else(|| "/".into()))
+}
+
+/// What every program is passed, and the variables that its entry names.
+pub(crate) fn environment(path: &OsString, named: &[String]) -> Vec<(OsString, OsString)> {
     let always = ["HOME", "LANG", "TZ", "TMPDIR"].map(String::from);
     let names: Vec<String> = always.into_iter().chain(named.iter().cloned()).collect();
     let passed = home::vars(&names, &["LC_"]).into_iter().filter(|(name, _)| name != "PATH");

@@ -8,6 +8,7 @@ use granted_core::decision::discharge::{
     Decision, Denial, Executor, Facts, Request, decide, instant,
 };
 use granted_core::decision::document::{DocumentName, Standing, render};
+use granted_core::decision::notice::Notice;
 use granted_core::decision::status::{Candidate, as_folded};
 use granted_core::decision::{
     Acted, Attempt, Claim, Grant, GrantState, Held, Object, Reason, Report,
@@ -41,20 +42,20 @@ pub fn attempt<A: Asker>(
 ) -> Result<Report, A::Left> {
     let mut attempt = match Fresh::new(book) {
         Ok(attempt) => attempt,
-        Err(e) => return Ok(unwritten(request, None, Reason::LedgerUnwritable, e)),
+        Err(e) => return Ok(unwritten(book, request, None, Reason::LedgerUnwritable, e)),
     };
     let executor = actor.executor();
     loop {
         let facts = match facts(book, request, &executor, &attempt) {
             Ok(facts) => facts,
             Err(e) => {
-                return Ok(unwritten(request, None, Reason::LedgerUnwritable, e.to_string()));
+                return Ok(unwritten(book, request, None, Reason::LedgerUnwritable, e.to_string()));
             }
         };
         match decide(request, &facts) {
             Decision::Settle(drafts) => match book.append(&drafts) {
                 Ok(_) | Err(AppendError::Conflict) => {}
-                Err(e) => return Ok(unwritten(request, None, reason_of(&e), e.to_string())),
+                Err(e) => return Ok(unwritten(book, request, None, reason_of(&e), e.to_string())),
             },
             Decision::Wait(other) => {
                 asker.before(Step::Wait)?;
@@ -172,7 +173,7 @@ fn act(
             // interrupted.
             book.give_up(acted.discharge());
             let detail = format!("the act ended, but its result could not be recorded: {e}");
-            told(request, &acted, Reason::NoResultRow, detail)
+            told(book, request, &acted, Reason::NoResultRow, detail)
         }
     };
     // Only these may be told of an act whose claim the ledger holds no more.
@@ -228,7 +229,7 @@ fn confirm(
     mut held: Held,
     appended: Option<&Appended>,
 ) -> Report {
-    let mismatch = |detail: String| told(request, acted, Reason::ReceiptMismatch, detail);
+    let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
     if let Some(appended) = appended {
         match book.ledger.holds(appended) {
             Ok(true) => {}
@@ -277,10 +278,16 @@ fn replay(book: &Book, request: &Request, earlier: Id) -> Report {
     match gather::attempt(book, earlier) {
         Ok(attempt) => {
             attempt.and_then(|attempt| Report::of(&attempt, true)).unwrap_or_else(|| {
-                unwritten(request, None, Reason::LedgerUnwritable, "the outcome is gone".into())
+                unwritten(
+                    book,
+                    request,
+                    None,
+                    Reason::LedgerUnwritable,
+                    "the outcome is gone".into(),
+                )
             })
         }
-        Err(e) => unwritten(request, None, Reason::LedgerUnwritable, e.to_string()),
+        Err(e) => unwritten(book, request, None, Reason::LedgerUnwritable, e.to_string()),
     }
 }
 
@@ -306,7 +313,7 @@ fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
         // An attempt that leaves no row is news of its own, whatever it was refused for.
         let refused = denial.reasons.first().map(|(reason, detail)| format!("{reason}: {detail}"));
         let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
-        unwritten(request, denial.grant, reason, detail)
+        unwritten(book, request, denial.grant, reason, detail)
     })
 }
 
@@ -330,7 +337,7 @@ fn unclaimed(
         let denial = Denial::new(request.object.clone(), attempt.id, &by, Some(grant), reasons);
         return refuse(book, request, attempt.id, &denial);
     }
-    unwritten(request, Some(grant), reason, error.to_string())
+    unwritten(book, request, Some(grant), reason, error.to_string())
 }
 
 fn reason_of(error: &AppendError) -> Reason {
@@ -341,24 +348,32 @@ fn reason_of(error: &AppendError) -> Reason {
 }
 
 /// The answer to an attempt of which no row could be written.
-fn unwritten(request: &Request, grant: Option<Id>, reason: Reason, detail: String) -> Report {
-    report(request.object.clone(), grant, None, reason, detail)
+fn unwritten(
+    book: &Book,
+    request: &Request,
+    grant: Option<Id>,
+    reason: Reason,
+    detail: String,
+) -> Report {
+    report(book, request.object.clone(), grant, None, reason, detail)
 }
 
 /// The answer to an act that the ledger could not be made to confirm.
-fn told(request: &Request, acted: &Acted, reason: Reason, detail: String) -> Report {
+fn told(book: &Book, request: &Request, acted: &Acted, reason: Reason, detail: String) -> Report {
     let (grant, discharge) = (acted.grant().id, acted.discharge());
-    report(request.object.clone(), Some(grant), Some(discharge), reason, detail)
+    report(book, request.object.clone(), Some(grant), Some(discharge), reason, detail)
 }
 
+/// An answer that no row holds.
 fn report(
+    book: &Book,
     object: Object,
     grant_id: Option<Id>,
     discharge_id: Option<Id>,
     reason: Reason,
     detail: String,
 ) -> Report {
-    Report {
+    let report = Report {
         outcome: reason.class(),
         reason,
         object,
@@ -367,5 +382,7 @@ fn report(
         detail,
         receipt: None,
         replayed: false,
-    }
+    };
+    book.news.note(Notice::of_report(&report));
+    report
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use granted_core::decision::document::DocumentName;
+use granted_core::decision::notice::Notice;
 use granted_core::decision::overview::{Overview, expiry};
 use granted_core::decision::status::{Status, is_due};
 use granted_core::decision::{GrantState, Object};
@@ -70,13 +71,17 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
         running.extend(state.running().map(|claim| claim.intent.body.act.clone()));
         if let Some(draft) = expiry(&state, book.now(), &book.by(None)) {
             match book.append(&[draft]) {
-                Ok(_) => ticked.expired.push(named(&state, None)),
+                Ok(_) => {
+                    book.news.note([Notice::expired(&state)]);
+                    ticked.expired.push(named(&state, None));
+                }
                 Err(AppendError::Conflict) => {}
                 Err(e) => return Err(e.into()),
             }
         } else if is_due(&state.grant, book.now()) {
             let candidate = gather::candidate(book, state);
             if candidate.status(book.now()) == Status::Live {
+                book.news.note([Notice::due(&candidate.state.grant)]);
                 ticked.due.push(named(&candidate.state, None));
             }
         }

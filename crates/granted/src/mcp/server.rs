@@ -295,7 +295,9 @@ impl Server {
             key: asked.key,
             timeout: command.timeout(),
         };
-        attempt(book, &request, &mut command, &Client { stop, pace, admitted })
+        let made = attempt(book, &request, &mut command, &Client { stop, pace, admitted });
+        book.news.tell_aside();
+        made
     }
 
     /// Waits until the client cancels the call, or the server is told to stop.

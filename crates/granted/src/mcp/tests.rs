@@ -25,7 +25,7 @@ struct Served {
     input: DuplexStream,
     output: tokio::io::Lines<BufReader<DuplexStream>>,
     serving: tokio::task::JoinHandle<()>,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Served {
@@ -46,9 +46,9 @@ impl Served {
         let (input, server_input) = duplex(1024 * 1024);
         let (output, server_output) = duplex(1024 * 1024);
         let server = Server::new(book, executors, None);
-        let serving = tokio::spawn(run(server, server_input, server_output, |_| {}));
+        let serving = tokio::spawn(serve_on(server, server_input, server_output, |_| {}));
         let output = BufReader::new(output).lines();
-        Served { ledger, clock, input, output, serving, _dir: dir }
+        Served { ledger, clock, input, output, serving, dir }
     }
 
     async fn send(&mut self, id: usize, tool: &str, arguments: Value) {
@@ -81,9 +81,11 @@ impl Served {
         self.kinds().iter().filter(|other| *other == kind).count()
     }
 
-    async fn end(self) {
+    /// Ends the server; the home that it leaves.
+    async fn end(self) -> tempfile::TempDir {
         drop(self.input);
         self.serving.await.unwrap();
+        self.dir
     }
 }
 
@@ -143,4 +145,23 @@ async fn what_is_over_is_recorded_once_a_minute() {
     tokio::time::sleep(TICK * 5).await;
     assert_eq!(served.count("decision.expired"), 1);
     served.end().await;
+}
+
+/// The clock here is the book's: it stands, but where it is advanced.
+#[tokio::test(start_paused = true)]
+async fn what_a_tick_finds_is_told_once() {
+    let served = Served::new();
+    let told = served.dir.path().join("told");
+    let script = format!("echo \"$GRANTED_NOTICE_EVENT\" >> {}", told.display());
+    let config = format!("[notify]\ncommand = ['sh', '-c', '{script}']\n");
+    #[expect(clippy::disallowed_methods, reason = "the person writes it")]
+    std::fs::write(served.dir.path().join("config.toml"), config).unwrap();
+    served.clock.advance(Duration::from_secs(85));
+    tokio::time::sleep(TICK * 3).await;
+    served.clock.advance(Duration::from_secs(6));
+    tokio::time::sleep(TICK * 3).await;
+    let dir = served.end().await;
+    #[expect(clippy::disallowed_methods, reason = "a test looks at what was written")]
+    let told = std::fs::read_to_string(dir.path().join("told")).unwrap();
+    assert_eq!(told, "due\nexpired\n");
 }

@@ -37,6 +37,8 @@ fn an_executor_uses_no_verb_of_the_person() {
         format!("revoke {grant} --by me"),
         format!("resolve {} --happened --by me", discharge.as_str().unwrap()),
         "ledger accept --by me --reason none".to_owned(),
+        "timer install".to_owned(),
+        "timer remove".to_owned(),
     ] {
         let rows = home.rows().len();
         let id = format!("v{rows}");

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 use granted_core::decision::REASONS;
 
-use super::tables::{ENVIRONMENT, EXIT_CODES, FILES, PASSED_ON, Row};
+use super::tables::{ENVIRONMENT, EXIT_CODES, FILES, NOTIFIER, PASSED_ON, Row};
 
 /// A page, as far as it is written.
 struct Page(String);
@@ -70,6 +70,9 @@ fn manual(command: &Command) -> String {
     page.control("PP", "");
     page.text("Executors are passed these:");
     page.table(PASSED_ON);
+    page.control("PP", "");
+    page.text("A notifier is passed where everything lies, and these:");
+    page.table(NOTIFIER);
     page.heading("FILES");
     page.text("All below `~/.granted`, or `GRANTED_HOME`:");
     page.table(FILES);

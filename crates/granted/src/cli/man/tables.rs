@@ -16,6 +16,10 @@ pub(super) const ENVIRONMENT: &[Row] = &[
     ("`GRANTED_HOME`", "everything; default `~/.granted`"),
     ("`GRANTED_LEDGER`", "the ledger, and with it what lies beside it"),
     ("`GRANTED_STORE`", "the folder of the grants' documents"),
+    (
+        "`XDG_CONFIG_HOME`",
+        "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
+    ),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
 ];
 
@@ -29,11 +33,27 @@ pub(super) const PASSED_ON: &[Row] = &[
     ("`GRANTED_RESULT_TOKEN`", "the right to write this act's result; a secret of the executor"),
 ];
 
+pub(super) const NOTIFIER: &[Row] = &[
+    (
+        "`GRANTED_NOTICE_EVENT`",
+        "`due`, `expired`, `uncertain`, `refused`, or `more`: one that counts others",
+    ),
+    ("`GRANTED_NOTICE_REASON`", "the reason of the attempt, if it was one"),
+    ("`GRANTED_NOTICE_OBJECT_TYPE`, `GRANTED_NOTICE_OBJECT_ID`", "the object; not of `more`"),
+    ("`GRANTED_NOTICE_GRANT_ID`", "the grant, if there is one"),
+    ("`GRANTED_NOTICE_DISCHARGE_ID`", "the attempt, if it was one"),
+    ("`GRANTED_NOTICE_TEXT`", "one line for people, which is also the last argument"),
+];
+
 pub(super) const FILES: &[Row] = &[
-    ("`config.toml`", "the executors, written by the person"),
+    ("`config.toml`", "the executors and the notifier, written by the person"),
     ("`ledger.jsonl`", "the ledger"),
     ("`index/`", "an index of the ledger; it may be deleted"),
     ("`acts/`", "a locked file for each process that acts"),
+    (
+        "`notices/`",
+        "beside the ledger, an empty file for each notice that was given. It may be deleted; then notices may be repeated",
+    ),
     ("`ledger.torn-TIME`", "what was moved aside from the end of the ledger"),
     (
         "`grants/TYPE/ID~GRANT.json`",

@@ -13,6 +13,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "the client is not free software; scripts/test-hosts has it do this",
     ),
     ("docs/mcp.md", "claude mcp add", "likewise"),
+    (
+        "docs/timer.md",
+        "granted timer install",
+        "needs a user's service manager; tests of the timer have one",
+    ),
 ];
 
 /// Blocks of TOML that are another program's config.
@@ -107,13 +112,16 @@ fn commands_run_as_they_are_written() {
                 unused.retain(|named| !is_this(named));
                 continue;
             }
-            let said = shell(&home, &block.text).ok().stdout;
+            let run = shell(&home, &block.text);
+            let said = &run.stdout;
             if let Some(shown) = &block.output {
                 let place = format!("{}: {}printed\n{said}", document.name, block.text);
                 assert_eq!(said.lines().count(), shown.lines().count(), "{place}");
                 for (line, shown) in said.lines().zip(shown.lines()) {
                     assert!(is_shown(line, shown), "{line:?}\nis not\n{shown:?}\n{place}");
                 }
+            } else {
+                run.ok();
             }
             ran += 1;
         }
@@ -135,7 +143,7 @@ fn configs_are_read() {
             continue;
         }
         let config = granted::Config::parse(&block.text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert_eq!(config.executors.len(), 1, "{name}");
+        assert_ne!(config, granted::Config::default(), "{name}");
     }
 }
 
