@@ -26,6 +26,9 @@ pub(crate) struct Started {
     pub(crate) pidfd: OwnedFd,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
+    /// The program's ends of its output. While they are open here too, its end is told by `pidfd`
+    /// alone: closing two pipes as well would wake us three times instead of once.
+    pub(crate) written: [OwnedFd; 2],
 }
 
 /// Why there is no process to watch.
@@ -46,8 +49,8 @@ impl From<Errno> for SpawnError {
 pub(crate) fn start(image: &Image<'_>) -> std::result::Result<Started, SpawnError> {
     let (stdout, out) = pipe()?;
     let (stderr, err) = pipe()?;
-    let (child, pidfd) = spawn(image, out, err)?;
-    Ok(Started { child, pidfd, stdout, stderr })
+    let (child, pidfd) = spawn(image, &out, &err)?;
+    Ok(Started { child, pidfd, stdout, stderr, written: [out, err] })
 }
 
 /// As [`start`], with an output that goes nowhere.
@@ -55,18 +58,19 @@ pub(crate) fn start_silently(
     image: &Image<'_>,
 ) -> std::result::Result<(Child, OwnedFd), SpawnError> {
     let null = || open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
-    spawn(image, not_standard(null()?)?, not_standard(null()?)?)
+    spawn(image, &not_standard(null()?)?, &not_standard(null()?)?)
 }
 
 fn spawn(
     image: &Image<'_>,
-    out: OwnedFd,
-    err: OwnedFd,
+    out: &OwnedFd,
+    err: &OwnedFd,
 ) -> std::result::Result<(Child, OwnedFd), SpawnError> {
     posix::keep_statuses();
-    let child = Child { pid: posix::spawn(image, &out, &err)?, reaped: false };
-    // With these gone there is room for one more descriptor, unless another thread takes it.
-    drop((out, err));
+    let room = fcntl_dupfd_cloexec(out, 3)?;
+    let child = Child { pid: posix::spawn(image, out, err)?, reaped: false };
+    // With this gone there is room for one more descriptor, unless another thread takes it.
+    drop(room);
     // The pid is that of our child, since it is not reaped. Without a descriptor for it the act
     // could outlive its deadline unseen; dropping the child kills and reaps it.
     let pidfd = pidfd_open(child.pid, PidfdFlags::empty()).map_err(SpawnError::Unwatched)?;

@@ -140,7 +140,7 @@ const MAX_FILE: usize = 1 << 30;
 
 fn of_bytes(file: &OwnedFd) -> Result<Digest, Errno> {
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 64 << 10];
+    let mut buffer = vec![0; 16 << 10];
     let mut left = MAX_FILE;
     loop {
         match rustix::io::read(file, &mut buffer) {

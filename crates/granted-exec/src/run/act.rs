@@ -49,7 +49,7 @@ pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Ech
         Ok(timer) => timer,
         Err(error) => return unstarted(image, error),
     };
-    let Started { mut child, pidfd, stdout, stderr } = match start(image) {
+    let Started { mut child, pidfd, stdout, stderr, written } = match start(image) {
         Ok(started) => started,
         Err(SpawnError::NotStarted(error)) => return unstarted(image, error),
         // It ran for a moment, and what it did in that is not known.
@@ -64,6 +64,8 @@ pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Ech
     };
     let (ended, mut detail) = streams.see_out(&mut child, &pidfd, times, stop);
     let spent = boot::now().saturating_sub(began);
+    // From here on a pipe that nobody else holds has an end.
+    drop(written);
     // Without a poll there is nothing more to read; what was read stands.
     let _unread = streams.linger(times.linger);
     let left_behind = left::behind(child.pid(), &streams.open());

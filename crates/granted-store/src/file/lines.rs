@@ -7,8 +7,10 @@ use std::os::unix::fs::FileExt;
 use granted_core::ledger::row::MAX_LINE;
 use memchr::{memchr, memrchr};
 
-/// How much is read at once.
+/// How much is read at once at most.
 pub(crate) const CHUNK: usize = 1 << 20;
+/// How much of a run of lines is read at once, unless a line is longer.
+const PIECE: usize = 1 << 15;
 
 /// Where a line lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +37,11 @@ pub(crate) struct Lines<'f> {
 
 impl<'f> Lines<'f> {
     pub(crate) fn new(file: &'f File, from: u64, end: u64) -> Lines<'f> {
-        let room = usize::try_from(end.saturating_sub(from)).unwrap_or(CHUNK).min(CHUNK);
+        let room = usize::try_from(end.saturating_sub(from)).unwrap_or(PIECE).min(PIECE);
         Lines { file, buffer: vec![0; room], start: 0, filled: 0, offset: from, end, nul: false }
     }
 
-    /// The next line without its LF. One that is longer than the buffer is shown cut, still far
+    /// The next line without its LF. One that is longer than [`CHUNK`] is shown cut, still far
     /// beyond what a row may have.
     pub(crate) fn next(&mut self) -> io::Result<Option<(Place, &[u8])>> {
         let mut searched = 0;
@@ -59,7 +61,10 @@ impl<'f> Lines<'f> {
                 self.start = 0;
             }
             if self.filled == self.buffer.len() {
-                return self.take_overlong(position).map(Some);
+                if self.filled >= CHUNK {
+                    return self.take_overlong(position).map(Some);
+                }
+                self.buffer.resize((self.filled * 8).clamp(PIECE, CHUNK), 0);
             }
             let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
             let wanted = usize::try_from(self.end - position).unwrap_or(room.len()).min(room.len());
