@@ -12,7 +12,7 @@ use granted_core::store::Documents;
 use rustix::fs::AtFlags;
 
 use crate::file::lines::{read_some, to_u64};
-use crate::open::{self, OpenError};
+use crate::open::{self, OpenError, in_words};
 
 /// More documents than this are made durable with one sync of the whole file system.
 const MANY: usize = 64;
@@ -190,7 +190,7 @@ impl Documents for FileDocuments {
     }
 
     fn list(&self, visit: &mut dyn FnMut(&str)) -> Result<(), String> {
-        let shown = |path: &Path, e: io::Error| format!("`{}`: {e}", path.display());
+        let shown = |path: &Path, e: io::Error| format!("`{}`: {}", path.display(), in_words(&e));
         let folders = match std::fs::read_dir(&self.root) {
             Ok(folders) => folders,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),

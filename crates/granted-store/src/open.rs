@@ -38,7 +38,7 @@ pub enum OpenError {
 }
 
 /// What the system says, in lower case and without the number that it has for it.
-fn in_words(error: &io::Error) -> String {
+pub fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

@@ -136,7 +136,7 @@ impl Book {
             let path = self.home.ledger().display();
             return Err(NotWritten::RolledBack(format!(
                 "`{path}` holds no row, but there are grants in `{}`: put the ledger back, or \
-                 move them away to begin a new book",
+                 move the grants away to begin a new book",
                 self.home.documents().display()
             ))
             .into());

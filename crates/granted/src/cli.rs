@@ -42,6 +42,7 @@ use out::Out;
 /// refused, uncertain or expired, with a reason, and leaves a row in the ledger.
 #[derive(Parser)]
 #[command(name = "granted", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 struct Cli {
     /// Print JSON: the shapes of docs/cli.md.
     #[arg(long, global = true)]
@@ -83,6 +84,23 @@ enum Verb {
     Man(man::Args),
 }
 
+impl Verb {
+    /// Whether it does more than to print something.
+    fn acts(&self) -> bool {
+        !matches!(
+            self,
+            Verb::Status(_)
+                | Verb::List(_)
+                | Verb::Show(_)
+                | Verb::Ledger(_)
+                | Verb::Lag(_)
+                | Verb::Executors(_)
+                | Verb::Completions(_)
+                | Verb::Man(_)
+        )
+    }
+}
+
 /// The command line's own description: every verb, flag and help text.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -99,6 +117,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = command
         .try_get_matches_from_mut(&args)
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let acts = parsed.as_ref().is_ok_and(|cli| cli.verb.acts());
     let ended = match parsed {
         Ok(cli) => verb(cli.verb, &out),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => {
@@ -106,13 +125,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             Ok(version::show(args.iter().any(|arg| arg == "--verbose"), &out))
         }
         Err(e) if usage::is_answer(&e) => {
-            // A closed stream is no news to anybody.
-            let _ = e.print();
-            return u8::try_from(e.exit_code()).unwrap_or(2);
+            out.printed(e.print());
+            Ok(u8::try_from(e.exit_code()).unwrap_or(2))
         }
         Err(e) => Err(usage::failure(&e, &command, &args)),
     };
     let code = ended.unwrap_or_else(|failure| out.failure(&failure));
+    // What was done stays done, so the exit code of a verb that does something stands.
+    let code = match out.trouble().map(|trouble| out.failure(&trouble)) {
+        Some(unprinted) if !acts => unprinted,
+        _ => code,
+    };
     out.tell();
     code
 }

@@ -43,7 +43,7 @@ pub struct ExecutorEntry {
     /// Where the program is searched. Default: `/usr/local/bin:/usr/bin:/bin`.
     pub path: Option<String>,
     /// The names of environment variables that are passed to it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variables")]
     pub env: Vec<String>,
     /// Files whose bytes are part of its digest.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct NotifyEntry {
     /// Where the program is searched. Default: `/usr/local/bin:/usr/bin:/bin`.
     pub path: Option<String>,
     /// The names of environment variables that are passed to it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variables")]
     pub env: Vec<String>,
     /// How long it may take. Default: 10 s.
     #[serde(default = "notifier_timeout", deserialize_with = "short_timeout")]
@@ -139,6 +139,14 @@ fn argv<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
     Ok(argv)
 }
 
+fn variables<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    match names.iter().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+        Some(name) => Err(D::Error::custom(format!("`{name}` is no name of a variable"))),
+        None => Ok(names),
+    }
+}
+
 fn some_argv<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     argv(deserializer).map(Some)
 }
@@ -164,7 +172,8 @@ fn within<'de, D: Deserializer<'de>>(
     max: Duration,
     shown: &str,
 ) -> Result<Duration, D::Error> {
-    let text = String::deserialize(d)?;
+    let is_text = |_| D::Error::custom("a timeout is text, such as \"10m\"");
+    let text = String::deserialize(d).map_err(is_text)?;
     parse_duration(&text).filter(|timeout| *timeout <= max).ok_or_else(|| {
         let form = "a timeout is an integer and one of s, m, h";
         D::Error::custom(format!("{form}, at most {shown}"))
@@ -207,7 +216,14 @@ mod tests {
                 "line 2: invalid type: string \"true\", expected a list such as [\"a\", \"b\"]",
             ),
             ("[executors.a]\n\nargv = [\"true\"]\ntimeout = \"25h\"\n", "line 4"),
-            ("[executors.a]\nargv = [\"true\"]\ntimeout = 5\n", "line 3"),
+            (
+                "[executors.a]\nargv = [\"true\"]\ntimeout = 5\n",
+                "line 3: a timeout is text, such as \"10m\"",
+            ),
+            (
+                "[executors.a]\nargv = [\"true\"]\nenv = [\"A=b\"]\n",
+                "line 3: `A=b` is no name of a variable",
+            ),
             ("[executors.exec]\nargv = [\"true\"]\n", "line"),
             ("[executors.a\n", "line 1"),
             ("[notify]\ncommand = []\n", "line 2"),

@@ -52,7 +52,7 @@ impl Timer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimerError {
     /// Nothing was done: there is no systemd that would run it.
-    #[error("no systemd of yours answers: {0}")]
+    #[error("the systemd of this user does not answer: {0}")]
     NoManager(String),
     /// Nothing was done: a path or name cannot stand in a unit.
     #[error("`{path}`: {why}")]

@@ -156,13 +156,19 @@ pub struct Moves {
     pub seq: u64,
 }
 
+/// A line that does not parse. It is one line to the parser, and another one of the ledger.
+fn no_row(error: &serde_json::Error) -> RowError {
+    let why = error.to_string().replace(" at line 1 column ", " at column ");
+    RowError::Malformed(format!("it is no row: {why}"))
+}
+
 impl Moves {
     /// Reads the subjects; the rest of the line is only checked to be JSON.
     pub fn parse(line: &[u8]) -> Result<Moves, RowError> {
         if line.len() > MAX_LINE {
             return Err(RowError::Malformed("it has over 65536 bytes".into()));
         }
-        serde_json::from_slice(line).map_err(|e| RowError::Malformed(format!("it is no row: {e}")))
+        serde_json::from_slice(line).map_err(|e| no_row(&e))
     }
 }
 
@@ -172,7 +178,7 @@ impl Link {
         if line.len() > MAX_LINE {
             return Err(RowError::Malformed("it has over 65536 bytes".into()));
         }
-        serde_json::from_slice(line).map_err(|e| RowError::Malformed(format!("it is no row: {e}")))
+        serde_json::from_slice(line).map_err(|e| no_row(&e))
     }
 }
 
@@ -252,7 +258,7 @@ impl Row {
 }
 
 fn newer_or_malformed(line: &[u8], error: Option<serde_json::Error>) -> RowError {
-    let malformed = |e: serde_json::Error| RowError::Malformed(format!("it is no row: {e}"));
+    let malformed = |e: serde_json::Error| no_row(&e);
     match serde_json::from_slice::<Label<'_>>(line) {
         Ok(label) if label.v > VERSION => {
             RowError::Newer(format!("version {}, kind `{}`", label.v, label.kind.escape_debug()))

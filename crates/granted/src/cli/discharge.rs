@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<Name>,
     /// How long the executor may take, at most 24h [default: the executor's own, else 600s].
-    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, allow_hyphen_values = true)]
     pub(super) timeout: Option<Duration>,
     /// A name for this attempt: repeated with the same key, it is answered and not made again.
     #[arg(long, value_name = "KEY")]
@@ -59,23 +59,31 @@ GRANTED_LEDGER and GRANTED_RESULT_TOKEN. It may write its own result: granted re
 
 /// A duration; a bare number is of seconds.
 fn timeout(text: &str) -> Result<Duration, String> {
-    let timeout = duration(text).or_else(|e| duration(&format!("{text}s")).map_err(|_| e))?;
-    if timeout > MAX_TIMEOUT {
-        return Err("a timeout is at most 24h".into());
-    }
-    Ok(timeout)
+    let timeout = duration(text).or_else(|_| duration(&format!("{text}s")));
+    timeout.ok().filter(|timeout| *timeout <= MAX_TIMEOUT).ok_or_else(|| {
+        "a timeout is a whole number above 0 and one of s, m, h, such as 10m, at most 24h"
+            .to_owned()
+    })
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let report = carry_out(args, out)?;
-    match out.is_json() {
-        true => out.value(&report),
-        false => out.line(&report),
+    Ok(show(&report, out))
+}
+
+/// Prints how an attempt ended; the exit code.
+pub(super) fn show(report: &Report, out: &Out) -> u8 {
+    if out.is_json() {
+        out.value(report);
+        return code(report.outcome);
     }
-    if report.replayed && !out.is_json() {
+    out.line(report);
+    if report.replayed {
         out.remark("note: that is the outcome of an earlier call with this key; nothing ran now");
+    } else if let (Class::Uncertain, Some(id)) = (report.outcome, report.discharge_id) {
+        out.remark(format_args!("hint: look, then say what you found: granted resolve {id}"));
     }
-    Ok(code(report.outcome))
+    code(report.outcome)
 }
 
 /// Makes the attempt, and records it if it is stopped.
@@ -114,7 +122,7 @@ impl Asker for UntilStopped {
 }
 
 /// The exit code of an outcome.
-pub(super) fn code(outcome: Class) -> u8 {
+fn code(outcome: Class) -> u8 {
     match outcome {
         Class::Discharged => 0,
         Class::Refused => 3,

@@ -113,7 +113,7 @@ fn show(args: Args, out: &Out) -> Result<u8, Failure> {
         }
     }
     if rows.is_empty() && !out.is_json() {
-        out.remark("there is no such row");
+        out.remark(format_args!("there is no such row in `{}`", book.home().ledger().display()));
     }
     if let Some(unfinished) = unfinished.filter(|_| !out.is_json()) {
         out.remark(format_args!(
@@ -228,7 +228,7 @@ fn accept_it(by: &Note, reason: &Note, out: &Out) -> Result<u8, Failure> {
         out.line(format_args!("accepted {}", render::accepted(what)));
     }
     for subject in &accepted.closed {
-        out.line(format_args!("closed {subject}"));
+        out.line(format_args!("closed {}", subject.as_str().replacen(':', " ", 1)));
     }
     Ok(0)
 }

@@ -56,7 +56,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         ));
     }
     if entries.is_empty() && !out.is_json() {
-        out.remark(if args.all { "no grant was ever minted" } else { "no grant is live" });
+        let what = if args.all { "there is no grant" } else { "no grant is live" };
+        out.remark(format_args!("{what} in `{}`", book.home().ledger().display()));
     }
     Ok(0)
 }

@@ -28,7 +28,7 @@ use crate::render;
 /// These actions stay human unless the grant names them with --allow: hire, negotiate, sign, pay,
 /// first_contact.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP, group = ArgGroup::new("end").args(["not_after", "for"]))]
+#[command(after_help = AFTER_HELP, override_usage = USAGE, group = ArgGroup::new("end").args(["not_after", "for"]))]
 pub(crate) struct Args {
     /// The object's type: 1 to 64 of A-Z a-z 0-9 . _ -
     #[arg(long = "type", value_name = "TYPE", required_unless_present_any = ["from", "sheet"], conflicts_with = "from")]
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = instant)]
     not_after: Option<Stamp>,
     /// The window's length, from its beginning: an integer and one of s m h d.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     r#for: Option<Duration>,
     /// The window's beginning [default: now].
     #[arg(long, value_name = "TIME", value_parser = instant)]
@@ -81,6 +81,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
     sheet: Option<PathBuf>,
 }
+
+const USAGE: &str = "\
+granted mint --type TYPE --id ID --by WHO (--for DURATION | --not-after TIME) [OPTIONS]
+       granted mint --from FILE [OPTIONS]
+       granted mint --sheet FILE [OPTIONS]";
 
 const AFTER_HELP: &str = "\
 Examples:

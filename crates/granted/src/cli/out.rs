@@ -1,10 +1,11 @@
 //! The one door to stdout and stderr.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use granted_core::text::Shown;
+use granted_store::open::in_words;
 use serde::Serialize;
 
 use super::failure::{Failure, Kind};
@@ -13,12 +14,14 @@ use crate::news::News;
 
 /// Where a verb prints.
 ///
-/// A stream that was closed ends the printing quietly: the verb's own exit code stands. What a
-/// person is to be told elsewhere is told when all is printed.
+/// A stream that was closed ends the printing quietly: the verb's own exit code stands. Any other
+/// trouble with stdout is told. What a person is to be told elsewhere is told when all is printed.
 pub(crate) struct Out {
     json: bool,
     colour: bool,
     news: OnceCell<Arc<News>>,
+    /// Why not all could be written to stdout.
+    trouble: RefCell<Option<String>>,
 }
 
 /// How a word is marked on a terminal.
@@ -48,7 +51,7 @@ impl Out {
     /// Colour is for terminals only, and for none where `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Out {
         let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
-        Out { json, colour, news: OnceCell::new() }
+        Out { json, colour, news: OnceCell::new(), trouble: RefCell::default() }
     }
 
     /// Has what is noted here be told when all is printed.
@@ -77,7 +80,22 @@ impl Out {
 
     /// One line for people.
     pub(crate) fn line(&self, text: impl std::fmt::Display) {
-        write(&mut io::stdout().lock(), &format!("{text}\n"));
+        self.printed(write(&mut io::stdout().lock(), &format!("{text}\n")));
+    }
+
+    /// Notes how it went to print something. Whoever closed the stream does not want the rest.
+    pub(crate) fn printed(&self, result: io::Result<()>) {
+        if let Err(e) = result
+            && e.kind() != io::ErrorKind::BrokenPipe
+        {
+            *self.trouble.borrow_mut() = Some(in_words(&e));
+        }
+    }
+
+    /// Why not all could be written to stdout, if not because it was closed.
+    pub(crate) fn trouble(&self) -> Option<Failure> {
+        let why = self.trouble.borrow_mut().take()?;
+        Some(Failure::new(Kind::System, format!("not all could be printed: {why}")))
     }
 
     /// One line of JSON.
@@ -88,12 +106,13 @@ impl Out {
 
     /// One line to stderr, for people.
     pub(crate) fn remark(&self, text: impl std::fmt::Display) {
-        write(&mut io::stderr().lock(), &format!("{text}\n"));
+        // There is nowhere else to say so.
+        let _ = write(&mut io::stderr().lock(), &format!("{text}\n"));
     }
 
     /// Replaces the last line of a terminal's stderr.
     pub(crate) fn progress(&self, text: impl std::fmt::Display) {
-        write(&mut io::stderr().lock(), &format!("\r\u{1b}[K{text}"));
+        let _ = write(&mut io::stderr().lock(), &format!("\r\u{1b}[K{text}"));
     }
 
     /// A word, marked where colour is shown.
@@ -125,7 +144,6 @@ impl Out {
     }
 }
 
-/// Writes all or gives up: whoever closed the stream does not want the rest.
-fn write(stream: &mut impl io::Write, text: &str) {
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+fn write(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes()).and_then(|()| stream.flush())
 }

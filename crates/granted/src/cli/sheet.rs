@@ -7,6 +7,7 @@ use granted_core::json::Json;
 use granted_core::text::{Name, Note, Words};
 use granted_core::time::Stamp;
 use serde::Deserialize;
+use serde_json::error::Category;
 
 use super::args::duration;
 use super::asked::Asked;
@@ -86,10 +87,17 @@ fn read(path: &Path, max: u64) -> Result<Vec<u8>, Failure> {
 
 /// What one document or line asks for, the defaults filled in. A sheet's grants are single-use.
 fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
-    let written: Written = serde_json::from_slice(bytes).map_err(|e| match sheet {
-        // The sheet has lines of its own.
-        true => e.to_string().replace(" at line 1 column ", " at column "),
-        false => e.to_string(),
+    let written: Written = serde_json::from_slice(bytes).map_err(|e| {
+        let why = e.to_string();
+        let why = match sheet {
+            // The sheet has lines of its own.
+            true => why.replace(" at line 1 column ", " at column "),
+            false => why,
+        };
+        match e.classify() {
+            Category::Data => why,
+            _ => format!("it is no JSON: {why}"),
+        }
     })?;
     if sheet && written.decision == Some(Use::Session) {
         return Err("a sheet mints single-use grants only".into());

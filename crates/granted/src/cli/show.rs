@@ -38,7 +38,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     for line in view.grant.iter().flat_map(|grant| render::grant(grant, now)) {
         out.line(line);
     }
-    out.line(format_args!("status     {}{}", word(view.status, out), aside(&view, now)));
+    out.line(format_args!("status     {}{}", word(view.status, out), aside(&view, &book)));
     for line in view.rows.iter().map(render::row) {
         out.line(line);
     }

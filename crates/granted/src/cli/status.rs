@@ -12,6 +12,7 @@ use granted_core::time::Stamp;
 use super::args::{ObjectArgs, book};
 use super::failure::Failure;
 use super::out::{Mark, Out};
+use crate::book::Book;
 use crate::decision::status::{LAST_ROWS, View, of_object};
 use crate::render;
 
@@ -37,7 +38,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     if out.is_json() {
         out.value(&view.json(LAST_ROWS));
     } else {
-        out.line(format_args!("{} {object}{}", word(view.status, out), aside(&view, book.now())));
+        out.line(format_args!("{} {object}{}", word(view.status, out), aside(&view, &book)));
         for line in view.last(LAST_ROWS).iter().map(render::row) {
             out.line(line);
         }
@@ -92,8 +93,11 @@ fn settled(view: &View, outcome: Class, attempt: Id) -> String {
 }
 
 /// What the status leaves open, in a few words.
-pub(super) fn aside(view: &View, now: Stamp) -> String {
-    let Some(grant) = &view.grant else { return ": no grant was ever minted".into() };
+pub(super) fn aside(view: &View, book: &Book) -> String {
+    let now = book.now();
+    let Some(grant) = &view.grant else {
+        return format!(": there is no grant for it in `{}`", book.home().ledger().display());
+    };
     let more = match (view.status, &grant.receipt, &view.standing) {
         (Status::Live, ..) => format!("until {}", render::time(grant.not_after, now)),
         (Status::NotYet, ..) => {

@@ -17,7 +17,7 @@ pub(crate) struct Args {}
 
 const AFTER_HELP: &str = "\
 Example, in a crontab:
-  */15 * * * * $HOME/.cargo/bin/granted tick";
+  */15 * * * * $HOME/.local/bin/granted tick";
 
 pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     let book = book(out)?;

@@ -9,7 +9,8 @@ use super::failure::Failure;
 
 /// What is wrong, on one line, and where to look.
 pub(super) fn failure(error: &clap::Error, command: &Command, args: &[OsString]) -> Failure {
-    let text = marked(error);
+    // What clap calls a subcommand is a verb here.
+    let text = marked(error).replace("subcommand", "verb");
     let mut paragraphs = text.split("\n\n");
     let message = one_line(paragraphs.next().unwrap_or_default(), "error: ");
     // That an unknown flag could be given as a value is never what was meant.

@@ -12,6 +12,8 @@ use granted_core::decision::{Acted, Claim, Ended, Grant};
 use granted_core::json::Json;
 use granted_core::text::{Name, ObjectType};
 use granted_exec::{Definition, Echo, Limits, Program, Stop};
+use granted_store::open::in_words;
+use rustix::fs::{Access, access};
 
 use crate::book::Book;
 use crate::config::{Config, DEFAULT_PATH, ExecutorEntry};
@@ -182,16 +184,26 @@ impl Actor for Command {
     }
 }
 
-/// Refuses a shell command whose first word is the path of no file: a typo, or another directory than
-/// was meant, is to spend no grant. What the shell would expand is left to it.
+/// Refuses a shell command whose first word is the path of no program: a typo, another directory than
+/// was meant or a forgotten `chmod` is to spend no grant. What the shell would expand is left to it.
 fn check_first_word(command: &OsStr, cwd: &Path) -> Result<(), String> {
     let text = command.to_string_lossy();
     let word = text.split_whitespace().next().unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || "/._-+@%,:".contains(c);
     let is_path = word.contains('/') && word.chars().all(plain);
-    match is_path && !cwd.join(word).exists() {
-        true => Err(format!("`{word}`: there is no such file in {}", cwd.display())),
-        false => Ok(()),
+    if !is_path {
+        return Ok(());
+    }
+    let path = cwd.join(word);
+    let wrong = match path.metadata() {
+        Err(e) => in_words(&e),
+        Ok(found) if found.is_dir() => "it is a directory".to_owned(),
+        Ok(_) if access(&path, Access::EXEC_OK).is_err() => "it is not executable".to_owned(),
+        Ok(_) => return Ok(()),
+    };
+    match word.starts_with('/') {
+        true => Err(format!("`{word}`: {wrong}")),
+        false => Err(format!("`{word}` in {}: {wrong}", cwd.display())),
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Executors(BTreeMap<Name, Source>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutorError {
     /// It is not `NAME=COMMAND`.
-    #[error("an executor is given as NAME=COMMAND, not `{0}`")]
+    #[error("an executor is given as NAME=COMMAND")]
     Form(String),
     /// The name is none.
     #[error(transparent)]

@@ -312,15 +312,15 @@ fn the_services_are_as_hard_as_the_manual_says() {
     }
 }
 
-/// The manual's part in this language.
-fn block(language: &str) -> &'static str {
-    let (_, from) = MANUAL.split_once(&format!("\n```{language}\n")).unwrap();
-    from.split_once("```").unwrap().0
+/// The manual's parts in this language.
+fn blocks(language: &str) -> impl Iterator<Item = &'static str> {
+    let parts = MANUAL.split(&format!("\n```{language}\n")).skip(1).collect::<Vec<_>>();
+    parts.into_iter().map(|part| part.split_once("```").unwrap().0)
 }
 
-/// The manual's lines for cron do what they are for, and no more once the grant is spent.
-#[test]
-fn the_manual_s_lines_for_cron_run() {
+/// A home as the manual's lines without systemd expect it: granted in its place, an executor, two
+/// grants, of which one has expired.
+fn without_systemd() -> Home {
     let home = Home::new();
     home.write(".granted/config.toml", "[executors.send_report]\nargv = [\"true\"]\n");
     std::fs::create_dir_all(home.dir().join(".local/bin")).unwrap();
@@ -328,9 +328,14 @@ fn the_manual_s_lines_for_cron_run() {
     home.mint("2026-09-30", "--allow send");
     home.say("mint --type report --id late --by me --for 1s").ok();
     until("the deadline", || home.status("late") == "expired");
+    home
+}
+
+/// Runs these lines twice: they do what they are for, and no more once the grant is spent.
+fn run_twice(lines: &[String]) {
+    let home = without_systemd();
     for _ in 0..2 {
-        for line in block("text").lines() {
-            let line = line.strip_prefix("*/15 * * * * ").unwrap();
+        for line in lines {
             home.shell(line).output().unwrap();
         }
         assert_eq!(outcomes(&home, "2026-09-30"), ["discharged: confirmed"]);
@@ -339,14 +344,28 @@ fn the_manual_s_lines_for_cron_run() {
 }
 
 #[test]
-fn the_manual_s_file_for_launchd_is_one() {
+fn the_manual_s_lines_for_cron_run() {
+    let lines = blocks("text").next().unwrap().lines();
+    let lines = lines.map(|line| line.strip_prefix("*/15 * * * * ").unwrap().to_owned());
+    run_twice(&lines.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_manual_s_files_for_launchd_run() {
     let home = Home::new();
-    let path = home.write("granted.tick.plist", block("xml"));
     let script =
         "import plistlib,sys,json; print(json.dumps(plistlib.load(open(sys.argv[1],'rb'))))";
-    let mut command = Command::new("python3");
-    let run: Run = command.args(["-c", script]).arg(path).output().unwrap().into();
-    let plist = run.ok().json();
-    assert_eq!((&plist["Label"], &plist["StartInterval"]), (&"granted.tick".into(), &900.into()));
-    assert_eq!(plist["ProgramArguments"][2], "exec \"$HOME/.local/bin/granted\" tick");
+    let labels = ["granted.tick", "granted.report-2026-09-30"];
+    let files: Vec<&str> = blocks("xml").collect();
+    assert_eq!(files.len(), labels.len());
+    let lines = files.iter().zip(labels).map(|(file, label)| {
+        let mut command = Command::new("python3");
+        let path = home.write("plist", file);
+        let run: Run = command.args(["-c", script]).arg(path).output().unwrap().into();
+        let plist = run.ok().json();
+        assert_eq!((&plist["Label"], &plist["StartInterval"]), (&label.into(), &900.into()));
+        assert_eq!(plist["ProgramArguments"][1], "-c");
+        plist["ProgramArguments"][2].as_str().unwrap().to_owned()
+    });
+    run_twice(&lines.collect::<Vec<_>>());
 }

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 const AFTER_HELP: &str = "\
 Example, in a unit:
-  ExecStart=:/home/me/.cargo/bin/granted timer run --object=%I --executor=send_report";
+  ExecStart=:/home/me/.local/bin/granted timer run --object=%I --executor=send_report";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let timer = Timer::of(Some(&args.object))?;
@@ -49,15 +49,12 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         },
         out,
     )?;
-    match out.is_json() {
-        true => out.value(&report),
-        false => out.line(&report),
-    }
+    let code = discharge::show(&report, out);
     if stops(report.reason)
         && let Err(why) = disable(&timer)
     {
         // The outcome stands. The next tick finds nothing to do and tries again to stop.
         out.remark(format_args!("note: the timer could not be stopped: {why}"));
     }
-    Ok(discharge::code(report.outcome))
+    Ok(code)
 }
