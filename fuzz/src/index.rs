@@ -83,6 +83,7 @@ fn with(indexed: &Indexed, bytes: &[u8]) {
             Ok(found) if is_mended => {
                 assert!(found.iter().all(|row| there.contains(row)), "{subject}")
             }
+            Err(_) if is_mended => {}
             found => assert_eq!(found.as_deref(), Ok(there), "{subject}"),
         }
     }

@@ -61,7 +61,8 @@ fn read(line: &[u8]) -> Result<Checked, Box<Refusal>> {
     let known = id.clone().flatten();
     let invalid = |why: String| refuse(known.clone(), ErrorData::invalid_request(why, None));
     if let Some(twice) = repeated(&members) {
-        let known = known.clone().filter(|_| twice != "id");
+        let ids = members.iter().filter(|(key, _)| key == "id").count();
+        let known = known.clone().filter(|_| ids == 1);
         return Err(refuse(known, ErrorData::invalid_request(stands_twice(twice), None)));
     }
     if id == Some(None) {

@@ -41,3 +41,14 @@ fn an_id_is_told_as_it_was_given() {
         assert_eq!(refusal(&frame).id, told, "{id}");
     }
 }
+
+#[test]
+fn of_two_ids_none_is_told() {
+    for (frame, told) in [
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, None),
+        (r#"{"jsonrpc":"1.0","id":1,"jsonrpc":"2.0","id":2,"method":"x"}"#, None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","method":"y"}"#, Some(RequestId::Number(1))),
+    ] {
+        assert_eq!(refusal(frame).id, told, "{frame}");
+    }
+}
