@@ -32,7 +32,7 @@ use super::Grant;
 use super::fold::{GrantState, Held};
 use crate::id::Id;
 use crate::ledger::{Draft, Row};
-use crate::store::{AppendError, Ledger};
+use crate::store::{AppendError, Appended, Ledger};
 
 /// The decision that this attempt may claim this grant. It has no effect until it is claimed.
 #[must_use = "a permit that is not claimed lets nothing run"]
@@ -55,7 +55,10 @@ impl Permit {
         let appended = ledger.append(std::slice::from_ref(&self.intent))?;
         let row = appended.lines.first().map(|line| Row::parse(&line.bytes));
         match row {
-            Some(Ok(row)) => Ok(Claim(Held::claimed(self.state, self.discharge, &row))),
+            Some(Ok(row)) => {
+                let held = Held::claimed(self.state, self.discharge, &row);
+                Ok(Claim { held, intent: appended })
+            }
             // It was written, and is not what it should be: nothing acts on it.
             _ => Err(AppendError::Unknown("the intent row does not read as it was written".into())),
         }
@@ -65,43 +68,51 @@ impl Permit {
 /// A durable claim: the grant is held by this attempt, and the act may begin, once.
 #[must_use = "a claim that is dropped leaves its grant spent and its outcome uncertain"]
 #[derive(Debug)]
-pub struct Claim(Held);
+pub struct Claim {
+    held: Held,
+    intent: Appended,
+}
 
 impl Claim {
     /// Uses the claim up: whoever acts calls this, and then acts.
     pub fn act(self) -> Acted {
-        Acted(self.0)
+        Acted(self)
     }
 
     /// The grant that is held, as it was minted.
     pub fn grant(&self) -> &Grant {
-        &self.0.grant.grant
+        &self.held.grant.grant
     }
 
     /// The attempt.
     pub fn discharge(&self) -> Id {
-        self.0.attempt.id
+        self.held.attempt.id
     }
 }
 
 /// A claim that was used up by an act. What is left is to record what came of it.
 #[must_use = "an act whose end is not recorded is uncertain"]
 #[derive(Debug)]
-pub struct Acted(Held);
+pub struct Acted(Claim);
 
 impl Acted {
     /// The grant that is held, as it was minted.
     pub fn grant(&self) -> &Grant {
-        &self.0.grant.grant
+        self.0.grant()
     }
 
     /// The attempt.
     pub fn discharge(&self) -> Id {
-        self.0.attempt.id
+        self.0.discharge()
     }
 
     /// The grant and the attempt as the claim left them.
     pub fn claimed(&self) -> &Held {
-        &self.0
+        &self.0.held
+    }
+
+    /// The intent row, on which the act rests.
+    pub fn intent(&self) -> &Appended {
+        &self.0.intent
     }
 }

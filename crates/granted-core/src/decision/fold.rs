@@ -241,6 +241,12 @@ pub struct Held {
 }
 
 impl Held {
+    /// Both, if their rows say that the attempt claimed the grant.
+    pub fn new(grant: GrantState, attempt: Attempt) -> Option<Held> {
+        let claimed = grant.claims.iter().any(|claim| claim.discharge == attempt.id);
+        (claimed && attempt.intent.is_some()).then_some(Held { grant, attempt })
+    }
+
     /// What the intent row makes of a grant.
     pub(super) fn claimed(grant: GrantState, discharge: Id, intent: &Row) -> Held {
         let mut held = Held { grant, attempt: Attempt::unmoved(discharge) };

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use granted_core::digest::Digest;
 use granted_core::ledger::row::Moves;
 use granted_core::ledger::{Draft, Event, Line, SealError, Subject, seal};
 use granted_core::store::{AppendError, Appended, NotWritten};
@@ -12,7 +13,7 @@ use granted_core::store::{AppendError, Appended, NotWritten};
 use super::Site;
 use super::aside::move_aside;
 use super::check::{Good, Rest, check};
-use super::lines::to_u64;
+use super::lines::{line_before, to_u64};
 use super::lock::Locked;
 use super::queue::Answer;
 use super::search::search;
@@ -80,13 +81,17 @@ impl Writer {
                 appended
             }));
         }
+        // After a conflict the file is read afresh: what is remembered of it may be what contradicts
+        // it, where a row was changed in place.
+        let conflict = answers.iter().any(|answer| matches!(answer, Err(AppendError::Conflict)));
+        let known = |good| (!conflict).then_some((session.locked.identity, good));
         if buffer.is_empty() {
-            self.known = Some((session.locked.identity, start));
+            self.known = known(start);
             return (answers, None);
         }
         match self.write(site, &session.locked.file, start, &buffer) {
             Ok(()) => {
-                self.known = Some((session.locked.identity, session.good));
+                self.known = known(session.good);
                 let synced = (Arc::clone(&session.locked.file), session.good.length);
                 (answers, Some(synced))
             }
@@ -113,12 +118,15 @@ impl Writer {
         let (file, size) = (&locked.file, locked.size);
         let view = site.index.view(file, locked.identity, size);
         // What is known is put back at the end, so that after an error or a panic nothing is.
-        let known = self.known.take().filter(|(identity, good)| {
-            // A shorter file, or another, is read afresh.
-            *identity == locked.identity && good.length <= size
-        });
+        let known = match self.known.take() {
+            // A shorter file, or another, is read afresh, and so is one whose last row is another.
+            Some((identity, good)) if identity == locked.identity && good.length <= size => {
+                is_there(file, good)?.then_some(good)
+            }
+            _ => None,
+        };
         let mut end = None;
-        if let Some((_, good)) = known {
+        if let Some(good) = known {
             let recent = &mut self.recent.last;
             let mut note = |line: &[u8]| {
                 // The line was just read as a row of the chain; one whose refs do not read moves
@@ -300,6 +308,13 @@ impl Writer {
         self.recent.start(session.good.length);
         self.known = Some((session.locked.identity, session.good));
     }
+}
+
+/// Whether the file still has the last row of this end in its place.
+fn is_there(file: &File, end: Good) -> io::Result<bool> {
+    let Some(head) = end.head else { return Ok(true) };
+    let line = line_before(file, end.length)?;
+    Ok(line.is_some_and(|(_, line)| Digest::of(&line) == head.hash))
 }
 
 /// Puts the lines, each with its LF, behind what the buffer holds.

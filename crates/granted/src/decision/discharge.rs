@@ -160,7 +160,9 @@ fn act(
     let written = loop {
         match settle(book, &acted, &returned, &held, facts) {
             Err(AppendError::Conflict) => match folded(book, &acted) {
-                Ok(now) => held = now,
+                Ok(now) if now != held => held = now,
+                // A row that was changed in place: the file and what was written to it differ.
+                Ok(_) => break Err(crate::book::unwritable(contradicted())),
                 Err(e) => break Err(crate::book::unwritable(e)),
             },
             written => break written,
@@ -176,9 +178,9 @@ fn act(
             told(book, request, &acted, Reason::NoResultRow, detail)
         }
     };
-    // Only these may be told of an act whose claim the ledger holds no more.
+    // Only these may be told of an act whose claim the ledger holds no more, or shows no more.
     let doubtful = matches!(report.reason, Reason::NoResultRow | Reason::ReceiptMismatch);
-    if doubtful && matches!(gather::attempt(book, acted.discharge()), Ok(None)) {
+    if doubtful && folded(book, &acted).is_err() {
         mark_spent(book, &acted, facts.now);
     }
     report
@@ -218,7 +220,11 @@ fn folded(book: &Book, acted: &Acted) -> Result<Held, ReadError> {
     let gone = || ReadError::Unreadable("the rows of the claim are gone".into());
     let attempt = gather::attempt(book, acted.discharge())?.ok_or_else(gone)?;
     let grant = gather::grant(book, acted.grant().id)?.ok_or_else(gone)?;
-    Ok(Held { grant, attempt })
+    Held::new(grant, attempt).ok_or_else(gone)
+}
+
+fn contradicted() -> ReadError {
+    ReadError::Unreadable("the ledger was changed under the act".into())
 }
 
 /// Reads back what was appended, brings the document up to it, and answers.
@@ -230,17 +236,17 @@ fn confirm(
     appended: Option<&Appended>,
 ) -> Report {
     let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
-    if let Some(appended) = appended {
-        match book.ledger.holds(appended) {
+    for rows in std::iter::once(acted.intent()).chain(appended) {
+        match book.ledger.holds(rows) {
             Ok(true) => {}
             Ok(false) => return mismatch("the rows do not read back as they were written".into()),
             Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
         }
-        for line in &appended.lines {
-            match Row::parse(&line.bytes) {
-                Ok(row) => held.apply(&row),
-                Err(e) => return mismatch(format!("line {} does not read: {e}", line.seq)),
-            }
+    }
+    for line in appended.iter().flat_map(|appended| &appended.lines) {
+        match Row::parse(&line.bytes) {
+            Ok(row) => held.apply(&row),
+            Err(e) => return mismatch(format!("line {} does not read: {e}", line.seq)),
         }
     }
     // One that was edited during the act stays as the person left it.

@@ -365,6 +365,29 @@ fn a_claim_that_its_executor_takes_back_leaves_the_grant_spent() {
     }
 }
 
+/// Of the same length and in the same file, so that only reading it again shows it.
+#[test]
+fn a_claim_that_its_executor_changes_in_place_leaves_the_grant_spent() {
+    let other_grant = r#"3s/\["grant:01/["grant:02/"#;
+    for (before, edit) in
+        [("granted result --ok", other_grant), (":", other_grant), (":", "3s/^{\"at\"/XXXXX/")]
+    {
+        let home = Home::new();
+        home.mint("x", "");
+        let ledger = home.ledger();
+        let ledger = ledger.display();
+        let exec =
+            format!("echo ran >> ran; {before}; sed '{edit}' {ledger} > copy; cat copy > {ledger}");
+        let report = home.discharge("x", &exec, &[]);
+        let reason = report["reason"].as_str().unwrap();
+        assert!(["no_result_row", "receipt_mismatch"].contains(&reason), "{edit}: {report}");
+        home.say("ledger accept --by me --reason looked");
+        assert_eq!(home.status("x"), "consumed", "{edit}");
+        home.discharge("x", "echo ran >> ran", &[]);
+        assert_eq!(home.count("ran"), 1, "{edit}");
+    }
+}
+
 /// The part of a ledger that the index covers is not followed line by line.
 #[test]
 fn a_changed_row_that_the_index_covers_revives_nothing() {
