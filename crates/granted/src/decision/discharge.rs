@@ -26,6 +26,9 @@ use super::gather;
 use crate::book::Book;
 use crate::clock;
 
+/// How many conflicts in a row are taken for chance although nothing has moved.
+const MAX_VAIN: u32 = 3;
+
 /// Carries out one attempt and answers with its outcome. Every failure is an outcome.
 pub fn discharge(book: &Book, request: &Request, actor: &mut dyn Actor) -> Report {
     let Ok(report): Result<Report, Infallible> = attempt(book, request, actor, &Patient);
@@ -157,11 +160,13 @@ fn act(
     let (acted, returned) = actor.act(claim, &handed);
     // Mostly nothing moved meanwhile; if something did, the append says so, and one looks again.
     let mut held = acted.claimed().clone();
+    let mut vain = 0;
     let written = loop {
         match settle(book, &acted, &returned, &held, facts) {
             Err(AppendError::Conflict) => match folded(book, &acted) {
                 Ok(now) if now != held => held = now,
-                // A row that was changed in place: the file and what was written to it differ.
+                // A store may see a conflict where there is none, but not for ever.
+                Ok(_) if vain < MAX_VAIN => vain += 1,
                 Ok(_) => break Err(crate::book::unwritable(contradicted())),
                 Err(e) => break Err(crate::book::unwritable(e)),
             },
