@@ -23,6 +23,7 @@ use granted_core::store::{
 use granted_core::time::Clock;
 
 use crate::index::Index;
+use crate::open::in_words;
 use disk::{Disk, RealDisk};
 use queue::Queue;
 use reader::Reader;
@@ -60,7 +61,7 @@ impl Site {
 
     /// An error with the ledger's path.
     fn shown(&self, error: &std::io::Error) -> String {
-        format!("`{}`: {error}", self.path.display())
+        format!("`{}`: {}", self.path.display(), in_words(error))
     }
 }
 
