@@ -7,6 +7,7 @@ use granted_core::decision::mint::Refusal;
 use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::timer::TooLong;
+use granted_store::open::in_words;
 use serde::Serialize;
 
 use crate::book::BookError;
@@ -94,10 +95,7 @@ impl Failure {
 
     /// A path that could not be used, and why.
     pub(crate) fn at(path: &Path, error: &io::Error) -> Failure {
-        let text = error.to_string();
-        // Without the number that the system has for it.
-        let cause = text.split(" (os error").next().unwrap_or_default().to_lowercase();
-        Failure::input(format!("`{}`: {cause}", path.display()))
+        Failure::input(format!("`{}`: {}", path.display(), in_words(error)))
     }
 
     /// The system does not do its part.
