@@ -178,3 +178,22 @@ fn what_it_did_not_install_it_leaves() {
     }
     assert!(precious.exists());
 }
+
+/// `cd` prints and goes elsewhere where CDPATH is set.
+#[test]
+fn scripts_find_themselves_wherever_cd_would_go() {
+    let home = Home::new();
+    let copy = home.dir().join("copy");
+    let copied = home.other("cp").args(["-r", SCRIPTS]).arg(&copy).status().unwrap();
+    assert!(copied.success());
+    std::fs::create_dir_all(home.dir().join("elsewhere/copy")).unwrap();
+    let mut help = home.other("copy/install");
+    let run = Run::from(help.arg("--help").env("CDPATH", "elsewhere").output().unwrap()).ok();
+    assert!(run.stdout.starts_with("Builds granted and installs it"), "{run:?}");
+    for script in std::fs::read_dir(SCRIPTS).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = std::fs::read_to_string(&script).unwrap_or_default();
+        let goes = text.find("\ncd \"").or(text.find("$(cd "));
+        let unset = text.find("\nunset CDPATH\n");
+        assert!(goes.is_none_or(|goes| unset.is_some_and(|unset| unset < goes)), "{script:?}");
+    }
+}
