@@ -197,3 +197,14 @@ fn scripts_find_themselves_wherever_cd_would_go() {
         assert!(goes.is_none_or(|goes| unset.is_some_and(|unset| unset < goes)), "{script:?}");
     }
 }
+
+#[test]
+fn a_fuzzer_has_some_seconds() {
+    let home = Home::new();
+    for odd in ["0", "abc", "-1", "1.5", "00"] {
+        refused(
+            home.other(&format!("{SCRIPTS}/fuzz")).arg(odd),
+            &format!("`{odd}` are no seconds"),
+        );
+    }
+}
