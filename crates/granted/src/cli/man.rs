@@ -1,7 +1,11 @@
 //! `granted man`
 
+use std::fs::Permissions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use granted_store::open;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -37,15 +41,29 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         out.line(page::whole(command).trim_end());
         return Ok(0);
     };
-    std::fs::create_dir_all(dir).map_err(|e| Failure::at(dir, &e))?;
+    std::fs::create_dir_all(dir).map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is not a folder", dir.display())),
+        _ => Failure::at(dir, &e),
+    })?;
     for (name, text) in page::all(command) {
         let path = dir.join(name);
-        #[expect(clippy::disallowed_methods, reason = "made anew at any time; no sync is needed")]
-        std::fs::write(&path, text).map_err(|e| Failure::at(&path, &e))?;
+        write_anew(&path, &text)?;
         match out.is_json() {
             true => out.value(&PageJson { path: &path }),
             false => out.line(path.display()),
         }
     }
     Ok(0)
+}
+
+/// Writes a page in the place of whatever lies there, a link itself included, but no folder.
+fn write_anew(path: &Path, text: &str) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(Failure::at(path, &e)),
+        _ => {}
+    }
+    let mut file = open::create(path).map_err(Failure::input)?;
+    // Everybody may read a manual. It can be made anew at any time, so no sync is needed.
+    let written = file.set_permissions(Permissions::from_mode(0o644));
+    written.and_then(|()| file.write_all(text.as_bytes())).map_err(|e| Failure::at(path, &e))
 }

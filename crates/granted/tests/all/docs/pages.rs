@@ -85,8 +85,31 @@ fn the_whole_manual_is_printed() {
     let json = home.say("man --json --dir pages").ok().stdout;
     assert_eq!(json.lines().next(), Some("{\"path\":\"pages/granted.1\"}"));
     home.write("file", "");
-    home.say("man --dir file").exits(1);
+    let run = home.say("man --dir file").exits(1);
+    assert_eq!(run.stderr, "granted: `file` is not a folder\n");
     assert!(!home.root().exists(), "it makes no home");
+}
+
+/// Whatever lies in a page's place is replaced, and what it leads to is left; a folder is refused.
+#[test]
+fn a_page_goes_through_nothing() {
+    let home = Home::new();
+    let other = home.write("other", "not a page");
+    let at = |name: &str| home.dir().join("pages").join(name);
+    std::fs::create_dir(home.dir().join("pages")).unwrap();
+    std::os::unix::fs::symlink(&other, at("granted.1")).unwrap();
+    std::fs::hard_link(&other, at("granted-list.1")).unwrap();
+    assert!(home.other("mkfifo").arg(at("granted-mint.1")).status().unwrap().success());
+    for (_, page) in pages(&home) {
+        let found = std::fs::symlink_metadata(&page).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&found.permissions());
+        assert!(found.is_file() && mode & 0o777 == 0o644, "{page:?}");
+    }
+    assert_eq!(std::fs::read_to_string(other).unwrap(), "not a page");
+    std::fs::remove_file(at("granted-show.1")).unwrap();
+    std::fs::create_dir(at("granted-show.1")).unwrap();
+    let run = home.say("man --dir pages").exits(1);
+    assert_eq!(run.stderr, "granted: `pages/granted-show.1`: is a directory\n");
 }
 
 /// The tables that are not about one verb are those of docs/cli.md, row for row.
