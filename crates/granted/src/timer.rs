@@ -65,6 +65,9 @@ pub(crate) enum TimerError {
     /// A file could not be read, written or removed.
     #[error("{0}")]
     File(String),
+    /// What lies there is not of granted, and is left as it is.
+    #[error("`{0}` is there, and `granted timer` did not write it")]
+    Foreign(String),
     /// systemd refused. What had been written is taken back.
     #[error("`systemctl --user {0}`: {1}")]
     Refused(String, String),

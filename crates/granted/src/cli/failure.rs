@@ -211,6 +211,9 @@ impl From<TimerError> for Failure {
     fn from(error: TimerError) -> Failure {
         match error {
             TimerError::Path { .. } | TimerError::File(_) => Failure::input(error),
+            TimerError::Foreign(_) => {
+                Failure::input(error).hint("move it away, then install again")
+            }
             TimerError::NoManager(_) | TimerError::Refused(..) => Failure::system(error),
         }
     }

@@ -1,15 +1,48 @@
 //! Writing units so that all can be taken back, and removing them.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use granted_store::open;
+use granted_store::open::{self, OpenError};
 
 use super::TimerError;
+use super::units::MARK;
 use crate::files;
 
 /// The most bytes of a unit that is there already.
 const MAX_UNIT: u64 = 1024 * 1024;
+
+/// What lies in the place of a unit or a drop-in.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// What granted wrote.
+    Own,
+    /// Something else, at this path.
+    Foreign(PathBuf),
+}
+
+/// Looks what lies at a path, and whether the folder of its drop-ins is one.
+pub(super) fn found(path: &Path) -> Result<Found, TimerError> {
+    let folder = path.parent().filter(|folder| is_of_drop_ins(folder));
+    if let Some(link) = folder.filter(|folder| folder.is_symlink()) {
+        return Ok(Found::Foreign(link.to_owned()));
+    }
+    let file = match open::read(path) {
+        Ok(file) => file,
+        Err(OpenError::Missing(_)) => return Ok(Found::Nothing),
+        Err(OpenError::Kind { path, .. }) => return Ok(Found::Foreign(path)),
+        Err(e) => return Err(TimerError::File(e.to_string())),
+    };
+    let mut start = Vec::new();
+    file.take(MARK.len() as u64).read_to_end(&mut start).map_err(|e| failed(path, &e))?;
+    Ok(if start == MARK.as_bytes() { Found::Own } else { Found::Foreign(path.to_owned()) })
+}
+
+fn is_of_drop_ins(folder: &Path) -> bool {
+    folder.extension() == Some("d".as_ref())
+}
 
 /// Files that were written, with what was there before.
 #[derive(Debug, Default)]
@@ -61,7 +94,7 @@ pub(super) fn remove(path: &Path) -> Result<bool, TimerError> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(e) => return Err(failed(path, &e)),
     }
-    if let Some(folder) = path.parent().filter(|folder| folder.extension() == Some("d".as_ref())) {
+    if let Some(folder) = path.parent().filter(|folder| is_of_drop_ins(folder)) {
         // One that holds a drop-in of the person's stays.
         let _ = std::fs::remove_dir(folder);
     }

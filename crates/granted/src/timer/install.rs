@@ -1,10 +1,12 @@
 //! Installing a timer: its units are written and it is started, or nothing is changed.
 
+use std::path::PathBuf;
+
 use granted_core::decision::Object;
 use granted_core::time::Stamp;
 use serde::Serialize;
 
-use super::files::Written;
+use super::files::{Found, Written, found};
 use super::manager::{self, systemctl};
 use super::units::{DROP_IN, folder, shared};
 use super::{Errand, Program, Timer, TimerError, status};
@@ -29,9 +31,17 @@ pub(crate) fn install(
     program: &Program,
 ) -> Result<Installed, TimerError> {
     manager::check()?;
+    let files = files(timer, errand, program)?;
+    for (path, _) in &files {
+        if let Found::Foreign(path) = found(path)? {
+            return Err(TimerError::Foreign(path.display().to_string()));
+        }
+    }
     let is_new = !status::installed()?.contains(timer);
     let mut written = Written::default();
-    let started = write(timer, errand, program, &mut written).and_then(|()| start(timer));
+    let mut all = files.into_iter();
+    let started =
+        all.try_for_each(|(path, text)| written.write(path, &text)).and_then(|()| start(timer));
     if let Err(why) = started {
         if is_new {
             let _ = manager::disable(timer);
@@ -47,18 +57,17 @@ pub(crate) fn install(
     Ok(Installed { unit, object: timer.object(), next, files: written.paths() })
 }
 
-fn write(
+/// The files of a timer, each with its text.
+fn files(
     timer: &Timer,
     errand: Option<&Errand>,
     program: &Program,
-    written: &mut Written,
-) -> Result<(), TimerError> {
+) -> Result<Vec<(PathBuf, String)>, TimerError> {
     let folder = folder()?;
-    let drop_in = program.drop_in(errand)?;
-    for (name, text) in shared(timer) {
-        written.write(folder.join(name), text)?;
-    }
-    written.write(folder.join(timer.unit(".service.d")).join(DROP_IN), &drop_in)
+    let drop_in = folder.join(timer.unit(".service.d")).join(DROP_IN);
+    let drop_in = (drop_in, program.drop_in(errand)?);
+    let shared = shared(timer).map(|(name, text)| (folder.join(name), text.to_owned()));
+    Ok(shared.into_iter().chain([drop_in]).collect())
 }
 
 fn start(timer: &Timer) -> Result<(), TimerError> {

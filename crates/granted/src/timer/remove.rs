@@ -3,7 +3,7 @@
 use granted_core::decision::Object;
 use serde::Serialize;
 
-use super::files;
+use super::files::{self, Found, found};
 use super::manager::{self, systemctl};
 use super::units::{DROP_IN, folder, shared};
 use super::{Timer, TimerError, status};
@@ -17,13 +17,16 @@ pub(crate) struct Removed {
     pub(crate) object: Option<Object>,
     /// What was removed; nothing, if it was not installed.
     pub(crate) files: Vec<String>,
+    /// What lies in the place of such a file and was left, since granted did not write it.
+    pub(crate) left: Vec<String>,
 }
 
 /// Stops a timer and removes its files: the units that all objects share with the last of them.
 pub(crate) fn remove(timer: &Timer) -> Result<Removed, TimerError> {
     manager::check()?;
     let (unit, service) = (timer.unit(".timer"), timer.unit(".service"));
-    let mut removed = Removed { unit: unit.clone(), object: timer.object(), files: Vec::new() };
+    let (files, left) = Default::default();
+    let mut removed = Removed { unit: unit.clone(), object: timer.object(), files, left };
     let installed = status::installed()?;
     if !installed.contains(timer) {
         return Ok(removed);
@@ -38,8 +41,10 @@ pub(crate) fn remove(timer: &Timer) -> Result<Removed, TimerError> {
         paths.extend(shared(timer).map(|(name, _)| folder.join(name)));
     }
     for path in paths {
-        if files::remove(&path)? {
-            removed.files.push(path.display().to_string());
+        match found(&path)? {
+            Found::Foreign(path) => removed.left.push(path.display().to_string()),
+            Found::Own if files::remove(&path)? => removed.files.push(path.display().to_string()),
+            Found::Own | Found::Nothing => {}
         }
     }
     systemctl(&["daemon-reload"])?;

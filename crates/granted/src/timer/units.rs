@@ -12,6 +12,9 @@ use crate::home::{self, Home};
 /// The name of the drop-in. A person's own have other names, and are left alone.
 pub(super) const DROP_IN: &str = "granted.conf";
 
+/// How each unit and drop-in of granted begins, and by what it is known.
+pub(super) const MARK: &str = "# Written and removed by `granted timer`.";
+
 const TICK: [(&str, &str); 2] = [
     ("granted-tick.service", include_str!("../../../../adapters/systemd/granted-tick.service")),
     ("granted-tick.timer", include_str!("../../../../adapters/systemd/granted-tick.timer")),
@@ -80,7 +83,7 @@ impl Program {
                 words.extend(flags.map(|(flag, name)| quoted(&format!("{flag}={name}"))));
             }
         }
-        let mut text = "# Written by `granted timer install`.\n[Service]\n".to_owned();
+        let mut text = format!("{MARK}\n[Service]\n");
         for (name, place) in &self.places {
             let set = format!("{name}={}", plain(place.as_os_str())?);
             text.push_str(&format!("Environment={}\n", quoted(&set)));
@@ -185,13 +188,20 @@ mod tests {
         let text = program("/opt/a b%/granted", "/x y/$Z\"").drop_in(Some(&errand())).unwrap();
         assert_eq!(
             text,
-            "# Written by `granted timer install`.\n[Service]\n\
+            "# Written and removed by `granted timer`.\n[Service]\n\
              Environment=\"GRANTED_HOME=/x y/$Z\\\"\"\nExecStart=\n\
              ExecStart=:\"/opt/a b%%/granted\" timer run --object=%I \
              \"--executor=a b\\\"%%\\\\\" \"--action=send\"\n"
         );
         let text = program("/g", "/h").drop_in(None).unwrap();
         assert!(text.ends_with("\nExecStart=:\"/g\" tick\n"), "{text}");
+    }
+
+    #[test]
+    fn every_unit_can_be_known() {
+        for (name, text) in TICK.into_iter().chain(DISCHARGE) {
+            assert!(text.starts_with(MARK), "{name}");
+        }
     }
 
     #[test]

@@ -274,6 +274,46 @@ fn what_systemd_refuses_is_not_half_installed() {
     assert_eq!(std::fs::read_dir(units).unwrap().count(), 0);
 }
 
+/// What granted did not write is neither overwritten nor removed.
+#[test]
+fn a_unit_of_the_person_s_is_left() {
+    let manager = Manager::start();
+    let home = &manager.home;
+    let own = "[Unit]\nDescription=the person's own\n";
+    let at = |name: &str| format!(".config/systemd/user/{name}");
+    let refused = |name: &str, before: &[String]| {
+        let run = manager.say("timer install").exits(1);
+        let path = manager.units().join(name);
+        let said = format!("granted: `{}` is there, and `granted timer`", path.display());
+        assert!(run.stderr.starts_with(&said), "{run:?}");
+        assert!(run.stderr.ends_with("\nhint: move it away, then install again\n"), "{run:?}");
+        assert_eq!(left(&manager), before);
+    };
+    for name in ["granted-tick.timer", "granted-tick.service.d/granted.conf"] {
+        let path = home.write(&at(name), own);
+        refused(name, &left(&manager));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), own);
+        std::fs::remove_file(path).unwrap();
+    }
+    let (drop_ins, moved) = (manager.units().join("granted-tick.service.d"), home.dir().join("d"));
+    std::fs::rename(&drop_ins, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, &drop_ins).unwrap();
+    let before = left(&manager);
+    refused("granted-tick.service.d", &before);
+    std::fs::remove_file(&drop_ins).unwrap();
+    std::fs::rename(&moved, &drop_ins).unwrap();
+
+    manager.say("timer install").ok();
+    let path = home.write(&at("granted-tick.service"), own);
+    let run = manager.say("timer remove").ok();
+    let note = format!("note: `{}` is left: `granted timer` did not write it\n", path.display());
+    assert_eq!(run.stderr, note);
+    assert_eq!(run.stdout.lines().count(), 3, "{run:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), own);
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(left(&manager), OFTEN);
+}
+
 #[test]
 fn instances_are_those_of_systemd() {
     let ids =

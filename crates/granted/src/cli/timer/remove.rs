@@ -11,8 +11,8 @@ use crate::timer::remove::remove;
 
 /// Stop a timer and remove what install wrote: the tick's, or with --object that of an object.
 ///
-/// An attempt that runs goes on. Drop-ins of your own are left. A timer that is not installed is no
-/// error.
+/// An attempt that runs goes on. Files that granted did not write are left. A timer that is not
+/// installed is no error.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -30,13 +30,18 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let removed = remove(&Timer::of(args.object.as_ref())?)?;
     if out.is_json() {
         out.value(&removed);
-    } else if removed.files.is_empty() {
+        return Ok(0);
+    }
+    if removed.files.is_empty() && removed.left.is_empty() {
         out.remark(format_args!("no timer is installed for {}", purpose(removed.object.as_ref())));
-    } else {
+    } else if !removed.files.is_empty() {
         out.line(format_args!("removed {}", removed.unit));
         for file in &removed.files {
             out.line(format_args!("  file     {file}"));
         }
+    }
+    for file in &removed.left {
+        out.remark(format_args!("note: `{file}` is left: `granted timer` did not write it"));
     }
     Ok(0)
 }
