@@ -2,6 +2,10 @@
 
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// What a program answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +19,22 @@ pub struct Answer {
 }
 
 /// Runs a program that the caller's `PATH` finds, in the caller's environment, to its end. It speaks
-/// English and shows times in UTC.
+/// English and shows times in UTC. One that is not done within `limit` is killed, and the error is
+/// [`io::ErrorKind::TimedOut`].
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
-pub fn ask(program: &str, args: &[&str]) -> io::Result<Answer> {
+pub fn ask(program: &str, args: &[&str], limit: Duration) -> io::Result<Answer> {
     let mut command = Command::new(program);
     command.args(args).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
-    let output = command.output()?;
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    let (done, end) = mpsc::channel();
+    std::thread::Builder::new().spawn(move || done.send(child.wait_with_output()))?;
+    let Ok(output) = end.recv_timeout(limit) else {
+        // It may have ended just now. What it left behind may hold its pipes: the thread is left too.
+        let _ = pidfd_send_signal(&pidfd, Signal::KILL);
+        return Err(io::ErrorKind::TimedOut.into());
+    };
+    let output = output?;
     Ok(Answer {
         ok: output.status.success(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -30,14 +44,40 @@ pub fn ask(program: &str, args: &[&str]) -> io::Result<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
 
     #[test]
     fn an_answer_is_all_that_it_said_and_whether_it_went_well() {
         let script = "echo $TZ; echo no >&2; read line || exit 3";
-        let answer = ask("sh", &["-c", script]).unwrap();
+        let answer = ask("sh", &["-c", script], LONG).unwrap();
         assert_eq!(answer, Answer { ok: false, stdout: "UTC\n".into(), stderr: "no\n".into() });
-        assert!(ask("true", &[]).unwrap().ok);
-        assert_eq!(ask("no-such-program", &[]).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(ask("true", &[], LONG).unwrap().ok);
+        let none = ask("no-such-program", &[], LONG).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test looks at what was written")]
+    fn one_that_does_not_answer_is_killed() {
+        let dir = tempfile::tempdir().unwrap();
+        let pid = dir.path().join("pid");
+        let script = format!("echo $$ >{}; exec sleep 100000", pid.display());
+        let mut limit = Duration::from_millis(100);
+        let text = loop {
+            let error = ask("sh", &["-c", &script], limit).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            // On a busy machine it may not have begun.
+            match std::fs::read_to_string(&pid) {
+                Ok(text) if text.ends_with('\n') => break text,
+                _ => limit *= 2,
+            }
+        };
+        while Path::new("/proc").join(text.trim()).exists() {
+            std::thread::yield_now();
+        }
     }
 }

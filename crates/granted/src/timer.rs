@@ -68,7 +68,7 @@ pub(crate) enum TimerError {
     /// What lies there is not of granted, and is left as it is.
     #[error("`{0}` is there, and `granted timer` did not write it")]
     Foreign(String),
-    /// systemd refused. What had been written is taken back.
+    /// systemd refused, or gave no answer. What had been written is taken back.
     #[error("`systemctl --user {0}`: {1}")]
     Refused(String, String),
 }

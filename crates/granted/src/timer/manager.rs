@@ -1,19 +1,28 @@
 //! The person's service manager, asked through `systemctl --user`.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::time::Duration;
 
 use granted_core::time::Stamp;
 use granted_exec::ask;
 
 use super::{Timer, TimerError};
 
-/// What `systemctl --user` printed; refused if it says so.
+/// How long `systemctl` may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What `systemctl --user` printed; refused if it says so, or if it does not answer.
 pub(super) fn systemctl(args: &[&str]) -> Result<String, TimerError> {
     let told = [&["--user"], args].concat();
-    let answer = ask("systemctl", &told).map_err(|e| TimerError::NoManager(missing(&e)))?;
+    let refused = |why| TimerError::Refused(args.join(" "), why);
+    let answer = ask("systemctl", &told, LIMIT).map_err(|e| match e.kind() {
+        ErrorKind::TimedOut => refused(format!("no answer within {}s", LIMIT.as_secs())),
+        _ => TimerError::NoManager(missing(&e)),
+    })?;
     match answer.ok {
         true => Ok(answer.stdout),
-        false => Err(TimerError::Refused(args.join(" "), first_line(&answer.stderr))),
+        false => Err(refused(first_line(&answer.stderr))),
     }
 }
 
@@ -48,7 +57,7 @@ pub(super) fn stamp(text: &str) -> Option<Stamp> {
 
 fn missing(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no `systemctl`".into(),
+        ErrorKind::NotFound => "there is no `systemctl`".into(),
         _ => format!("`systemctl`: {error}"),
     }
 }
