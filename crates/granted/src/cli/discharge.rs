@@ -1,6 +1,8 @@
 //! `granted discharge`
 
 use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use granted_core::decision::discharge::Request;
@@ -67,12 +69,24 @@ fn timeout(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let report = carry_out(args, out)?;
-    Ok(show(&report, out))
+    answer(args, out).map(|(_, code)| code)
+}
+
+/// Makes the attempt and prints how it ended; with the exit code.
+pub(super) fn answer(args: Args, out: &Out) -> Result<(Report, u8), Failure> {
+    let over = Arc::new(AtomicBool::new(false));
+    let report = carry_out(args, &over, out);
+    let answer = report.map(|report| {
+        let code = show(&report, out);
+        (report, code)
+    });
+    // What may still run is a notifier, and nothing is recorded of it.
+    over.store(true, Ordering::SeqCst);
+    answer
 }
 
 /// Prints how an attempt ended; the exit code.
-pub(super) fn show(report: &Report, out: &Out) -> u8 {
+fn show(report: &Report, out: &Out) -> u8 {
     if out.is_json() {
         out.value(report);
         return code(report.outcome);
@@ -86,10 +100,11 @@ pub(super) fn show(report: &Report, out: &Out) -> u8 {
     code(report.outcome)
 }
 
-/// Makes the attempt, and records it if it is stopped.
-pub(super) fn carry_out(args: Args, out: &Out) -> Result<Report, Failure> {
+/// Makes the attempt, and records it if it is stopped before it is over.
+fn carry_out(args: Args, over: &Arc<AtomicBool>, out: &Out) -> Result<Report, Failure> {
     let book = book(out)?;
-    let stop = stop_on_signals().map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
+    let stop =
+        stop_on_signals(over).map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
         (Some(exec), _) => Command::inline(exec, stop),
@@ -131,12 +146,14 @@ fn code(outcome: Class) -> u8 {
     }
 }
 
-/// Has TERM, INT and HUP stop the act, so that its end is recorded.
-fn stop_on_signals() -> std::io::Result<Stop> {
+/// Has TERM, INT and HUP stop the act, so that its end is recorded; once it is over they end this
+/// process as they do any other.
+fn stop_on_signals(over: &Arc<AtomicBool>) -> std::io::Result<Stop> {
     let stop = Stop::new()?;
     for signal in
         [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP]
     {
+        signal_hook::flag::register_conditional_default(signal, over.clone())?;
         signal_hook::low_level::pipe::register(signal, stop.writer()?)?;
     }
     Ok(stop)

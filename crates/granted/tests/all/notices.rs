@@ -2,6 +2,7 @@
 //! notifier that misbehaves.
 
 mod doors;
+mod ends;
 mod events;
 mod notifiers;
 mod once;

@@ -37,7 +37,7 @@ Example, in a unit:
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let timer = Timer::of(Some(&args.object))?;
-    let report = discharge::carry_out(
+    let (report, code) = discharge::answer(
         discharge::Args {
             object: args.object.into(),
             exec: None,
@@ -49,7 +49,6 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         },
         out,
     )?;
-    let code = discharge::show(&report, out);
     if stops(report.reason)
         && let Err(why) = disable(&timer)
     {
