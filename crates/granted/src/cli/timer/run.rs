@@ -49,6 +49,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         },
         out,
     )?;
+    // The person first: systemd may be long in answering.
+    out.tell();
     if stops(report.reason)
         && let Err(why) = disable(&timer)
     {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::notify_by;
+use super::{notify_by, told};
 use crate::home::Home;
 
 const VERBS: [&str; 2] = [
@@ -51,4 +51,16 @@ fn a_signal_ends_the_wait_for_a_notifier() {
             home.verify();
         }
     }
+}
+
+/// The person is told before systemd is asked for anything, since it may be long in answering.
+#[test]
+fn a_timer_tells_before_it_stops() {
+    let home = Home::new();
+    let here = home.dir().display();
+    notify_by(&home, &format!("#!/bin/sh\necho told >> {here}/told\n"), "");
+    home.mint("a", "");
+    let status = command(&home, VERBS[1]).stdout(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(4));
+    assert_eq!(told(&home), ["told", "systemctl disable"]);
 }
