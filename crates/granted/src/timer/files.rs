@@ -13,7 +13,7 @@ use crate::files;
 const MAX_UNIT: u64 = 1024 * 1024;
 
 /// What lies in the place of a unit or a drop-in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Found {
     /// Nothing.
     Nothing,

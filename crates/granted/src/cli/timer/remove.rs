@@ -11,8 +11,8 @@ use crate::timer::remove::remove;
 
 /// Stop a timer and remove what install wrote: the tick's, or with --object that of an object.
 ///
-/// An attempt that runs goes on. Files that granted did not write are left. A timer that is not installed is no
-/// error.
+/// An attempt that runs goes on. Files that granted did not write are left. A timer that is not
+/// installed is no error.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
