@@ -174,7 +174,9 @@ fn act(
         }
     };
     let report = match written {
-        Ok(appended) => confirm(book, request, &acted, held, appended.as_ref()),
+        Ok((appended, standing)) => {
+            confirm(book, request, &acted, held, &standing, appended.as_ref())
+        }
         Err(e) => {
             // It may have happened, and no row says so: the next command settles it as
             // interrupted.
@@ -203,21 +205,22 @@ fn mark_spent(book: &Book, acted: &Acted, since: Stamp) {
     }
 }
 
-/// Appends what came back, or nothing where there is nothing to add.
+/// Appends what came back, or nothing where there is nothing to add; and what the document said.
 fn settle(
     book: &Book,
     acted: &Acted,
     returned: &Returned,
     held: &Held,
     facts: &Facts,
-) -> Result<Option<Appended>, AppendError> {
+) -> Result<(Option<Appended>, Standing), AppendError> {
     let standing = gather::document_standing(book, acted.grant());
     let drift = gather::drift(&acted.grant().binds);
     let after = After { held, standing: &standing, drift: drift.as_deref(), by: &facts.by };
-    match conclude(acted, returned, &after) {
-        drafts if drafts.is_empty() => Ok(None),
-        drafts => book.append(&drafts).map(Some),
-    }
+    let appended = match conclude(acted, returned, &after) {
+        drafts if drafts.is_empty() => None,
+        drafts => Some(book.append(&drafts)?),
+    };
+    Ok((appended, standing))
 }
 
 /// The fold of the attempt and its grant, which must have the rows of the claim.
@@ -238,6 +241,7 @@ fn confirm(
     request: &Request,
     acted: &Acted,
     mut held: Held,
+    standing: &Standing,
     appended: Option<&Appended>,
 ) -> Report {
     let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
@@ -255,7 +259,7 @@ fn confirm(
         }
     }
     // One that was edited during the act stays as the person left it.
-    if gather::document_standing(book, &held.grant.grant) == Standing::Agrees {
+    if *standing == Standing::Agrees {
         refresh(book, &held.grant, Some(&held.attempt));
     }
     match Report::of(&held.attempt, false) {

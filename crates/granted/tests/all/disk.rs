@@ -207,7 +207,7 @@ fn a_file_size_limit_kills_nobody_and_loses_nothing() {
         if more == 0 {
             let documents = std::fs::read_dir(home.root().join("grants/report")).unwrap().count();
             let run = limited(&mint("never")).exits(1);
-            assert!(run.stderr.contains("File too large"), "{run:?}");
+            assert!(run.stderr.contains("file too large"), "{run:?}");
             assert_eq!(
                 std::fs::read_dir(home.root().join("grants/report")).unwrap().count(),
                 documents
