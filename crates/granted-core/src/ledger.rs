@@ -5,6 +5,7 @@ pub mod event;
 pub mod row;
 pub mod seal;
 pub mod subject;
+pub mod tree;
 
 pub use audit::{Audit, Fault};
 pub use event::Event;
