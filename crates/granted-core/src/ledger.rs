@@ -1,7 +1,9 @@
 //! The ledger: rows, the chain that they form, and what an append is.
 
 pub mod audit;
+pub mod checkpoint;
 pub mod event;
+pub mod note;
 pub mod row;
 pub mod seal;
 pub mod subject;
