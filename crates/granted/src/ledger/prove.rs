@@ -63,7 +63,7 @@ pub fn prove(book: &Book, seq: u64) -> Result<RowProof, ProveError> {
         // Perhaps what is kept of the tree is wrong, and not the rows.
         found = proof(Rows::anew(&*book.ledger, path)?, index, &newest)?;
     }
-    let (proof, line) = found.ok_or_else(|| {
+    let Found { line, proof } = found.ok_or_else(|| {
         CheckpointError::RolledBack(format!(
             "`{}` does not go on from its newest checkpoint, of {} rows",
             path.display(),
@@ -75,12 +75,18 @@ pub fn prove(book: &Book, seq: u64) -> Result<RowProof, ProveError> {
     Ok(RowProof { checkpoint: note, index, key: key.to_string(), kind: KIND, proof, row })
 }
 
-/// The proof and the line; `None` if they do not lead to the checkpoint's root.
+/// A row's line, and the hashes beside its way to the root.
+struct Found {
+    line: Vec<u8>,
+    proof: Vec<Digest>,
+}
+
+/// What proves a row; `None` if it does not lead to the checkpoint's root.
 fn proof(
     mut rows: Rows<'_>,
     index: u64,
     checkpoint: &Verified,
-) -> Result<Option<(Vec<Digest>, Vec<u8>)>, ReadError> {
+) -> Result<Option<Found>, ReadError> {
     if rows.last().is_none_or(|last| last.seq < checkpoint.size) {
         return Ok(None);
     }
@@ -88,5 +94,5 @@ fn proof(
     let proof = inclusion(index, checkpoint.size, &mut rows)?;
     let hash = leaf(&Digest::of(&line).0);
     let holds = verify_inclusion(hash, index, checkpoint.size, &proof, checkpoint.root);
-    Ok(holds.then_some((proof, line)))
+    Ok(holds.then_some(Found { line, proof }))
 }
