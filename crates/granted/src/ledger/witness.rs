@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use granted_core::id::Id;
-use granted_core::ledger::checkpoint::{Claimed, Verified};
+use granted_core::ledger::checkpoint::{Checkpoint, Claimed, Verified};
 use granted_core::store::ReadError;
 use rustix::fs::Access;
 
@@ -21,8 +21,8 @@ use crate::config::{Config, ConfigError};
 #[derive(Debug, Default)]
 pub(crate) struct Witnesses {
     named: OnceLock<Named>,
-    /// How many rows the last checkpoint had that was handed out.
-    told: Mutex<u64>,
+    /// The last checkpoint that was handed out.
+    told: Mutex<Option<Checkpoint>>,
 }
 
 /// What the config names.
@@ -203,7 +203,12 @@ pub(crate) fn tell(book: &Book, rows: u64) {
     };
     // One at a time; those that waited find that it was done for them.
     let mut told = book.witnesses.told.lock().unwrap_or_else(PoisonError::into_inner);
-    if *told >= rows {
+    // The ledger may have been accepted with fewer rows meanwhile.
+    let is_told = |told: &Checkpoint| {
+        let digest = book.ledger.digest_at(told.offset);
+        told.size >= rows && digest.is_ok_and(|digest| digest == Some(told.head))
+    };
+    if told.as_ref().is_some_and(is_told) {
         return;
     }
     match checkpoint::make(book) {
@@ -211,7 +216,7 @@ pub(crate) fn tell(book: &Book, rows: u64) {
             hand_out(book, &named.paths, &signed, false).iter().for_each(|trouble| {
                 book.news.complain(trouble.clone());
             });
-            *told = signed.checkpoint.size;
+            *told = Some(signed.checkpoint);
         }
         Err(e) => book.news.complain(format!("no witness was told: {e}")),
     }

@@ -1,11 +1,13 @@
 //! A checkpoint elsewhere, against a ledger that somebody put back, cut or wrote anew.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use granted::{Book, Door, Request, Verdict, discharge};
 use granted_core::digest::Digest;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::home::{Home, Run};
 
 /// A home whose config names a witness, which holds a checkpoint; two grants, of which one is spent.
@@ -19,6 +21,32 @@ fn witnessed(more: &str) -> (Home, PathBuf) {
     home.mint("open", "");
     assert_eq!(home.discharge("spent", "true", &[])["reason"], "confirmed");
     (home, path)
+}
+
+/// A server asks before each call, not when it starts.
+#[test]
+fn a_server_asks_and_tells_the_witness() {
+    let (home, path) = witnessed("");
+    let before = home.bytes();
+    let mut client = Client::legacy(&home, &["--executor", "run=echo ran >> ran"]);
+    let call = |client: &mut Client, id: &str| {
+        let object = json!({"type": "report", "id": id, "executor": "run"});
+        client.call("grant_discharge", object)["reason"].take()
+    };
+    assert_eq!(call(&mut client, "open"), "confirmed");
+    let note = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(note.lines().nth(1), Some("9"));
+    let document = std::fs::read_to_string(home.document("open")).unwrap();
+    std::fs::write(home.ledger(), before).unwrap();
+    std::fs::write(home.document("open"), document.replace("true", "false")).unwrap();
+    assert_eq!(call(&mut client, "open"), "ledger_rolled_back");
+    assert_eq!(home.count("ran"), 1);
+    // What a person accepts meanwhile counts for it too, though the ledger has fewer rows now.
+    home.say("ledger accept --by me --reason restored").ok();
+    home.mint("next", "");
+    assert_eq!(call(&mut client, "next"), "confirmed");
+    assert!(home.say("ledger verify").ok().stdout.ends_with("witnessed up to the last row\n"));
+    client.end();
 }
 
 /// The ledger with a text in a row replaced, and the chain of all rows behind it made to fit.
@@ -286,7 +314,8 @@ fn a_required_witness_must_be_writable_beforehand() {
         home.other("unshare").args(["--mount", "--map-root-user", "sh", "-c", &script]).output();
     let run = Run::from(run.unwrap());
     if run.stderr.starts_with("unshare: ") {
-        return eprintln!("not tested: mounting is not permitted here");
+        let _ = writeln!(std::io::stderr(), "not tested: mounting is not permitted here");
+        return;
     }
     assert_eq!(run.code, 3, "{run:?}");
     assert!(
