@@ -1,6 +1,7 @@
 //! Where rows and documents are kept: two small traits, and what every store of them promises.
 
 use crate::decision::document::{Document, DocumentName};
+use crate::digest::Digest;
 use crate::ledger::event::Torn;
 use crate::ledger::{Draft, Head, Line, Row, Subject};
 
@@ -58,6 +59,12 @@ pub trait Ledger: Send + Sync {
 
     /// Whether the rows of this append lie in the ledger byte for byte, seen through a fresh open.
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError>;
+
+    /// The digest of the line that begins at this place, which [`RawLine::offset`] gave, seen through
+    /// a fresh open; `None` if no whole line begins there.
+    ///
+    /// It is asked before authority is used, so it reads that line and no more.
+    fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError>;
 
     /// Upkeep that may take a while, such as merging an index. Nothing depends on it.
     fn tidy(&self) {}

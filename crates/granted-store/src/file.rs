@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use granted_core::digest::Digest;
 use granted_core::ledger::{By, Draft, Head, Row, Subject};
 use granted_core::store::{
     AppendError, Appended, Condition, Ledger, Moved, RawLine, ReadError, Unfinished,
@@ -154,6 +155,11 @@ impl Ledger for FileLedger {
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
         self.reader()?.map_or(Ok(false), |reader| reader.holds(appended))
     }
+
+    fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {
+        reader::digest_at(&self.site, offset)
+    }
+
     /// Merges index runs and removes those of no use.
     fn tidy(&self) {
         if let Ok(file) = crate::open::read(&self.site.path) {

@@ -37,6 +37,7 @@ pub mod documents;
 pub mod entropy;
 pub mod file;
 mod index;
+pub mod nodes;
 pub mod open;
 mod wait;
 
@@ -45,3 +46,4 @@ pub use documents::FileDocuments;
 pub use file::FileLedger;
 pub use file::disk::{Disk, RealDisk};
 pub use index::RUN_FORMAT;
+pub use nodes::Groups;

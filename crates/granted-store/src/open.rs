@@ -8,7 +8,7 @@ use std::io::{self, BufWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::entropy;
@@ -214,6 +214,24 @@ pub fn replace(
     name: &str,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    put(folder, name, RenameFlags::empty(), fill)
+}
+
+/// As [`replace`], but if anything is there it stays, and the error is of the kind `AlreadyExists`.
+pub fn place(
+    folder: &Path,
+    name: &str,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    put(folder, name, RenameFlags::NOREPLACE, fill)
+}
+
+fn put(
+    folder: &Path,
+    name: &str,
+    how: RenameFlags,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let temporary = folder.join(format!(".{}.tmp", entropy::hex::<16>()?));
     let file = create(&temporary).map_err(io::Error::other)?;
     let written = (|| {
@@ -224,7 +242,7 @@ pub fn replace(
         // The order matters: a rename may become durable before the bytes of the file that it
         // names, so these go first; and the new name is only durable once the folder is.
         sync(&file)?;
-        rustix::fs::rename(&temporary, folder.join(name))?;
+        rustix::fs::renameat_with(CWD, &temporary, CWD, folder.join(name), how)?;
         sync_folder(folder).map_err(io::Error::other)
     })();
     if written.is_err() {
@@ -273,6 +291,8 @@ mod tests {
         replace(&deep, "x", |file| file.write_all(b"one")).unwrap();
         replace(&deep, "x", |file| file.write_all(b"two")).unwrap();
         replace(&deep, "x", |_| Err(io::Error::other("no"))).unwrap_err();
+        let there = place(&deep, "x", |file| file.write_all(b"four")).unwrap_err();
+        assert_eq!(there.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read_dir(&deep).unwrap().count(), 1);
         assert_eq!(std::fs::metadata(deep.join("x")).unwrap().len(), 3);
     }

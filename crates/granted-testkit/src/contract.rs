@@ -28,6 +28,7 @@ pub fn all(fresh: Fresh<'_>) {
     appends_if_what_it_looked_at_stands_still(fresh);
     never_goes_back_in_time(fresh);
     holds_what_it_appended(fresh);
+    knows_the_line_at_a_place(fresh);
     scans_from_anywhere(fresh);
     refuses_a_row_that_is_too_long(fresh);
     lets_one_of_two_racers_win(fresh);
@@ -191,6 +192,24 @@ fn holds_what_it_appended(fresh: Fresh<'_>) {
     let mut beyond = second;
     beyond.position += 1_000_000;
     assert_eq!(ledger.holds(&beyond), Ok(false));
+}
+
+fn knows_the_line_at_a_place(fresh: Fresh<'_>) {
+    let (ledger, _) = opened(fresh);
+    assert_eq!(ledger.digest_at(1_000_000), Ok(None));
+    ledger.append(&[sample::minted(1, 0), sample::minted(2, 0)]).unwrap();
+    let mut seen = Vec::new();
+    ledger
+        .scan(1, &mut |line| {
+            seen.push((line.offset, Digest::of(line.bytes)));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(seen.len(), 3);
+    for (offset, digest) in seen {
+        assert_eq!(ledger.digest_at(offset), Ok(Some(digest)));
+        assert_ne!(ledger.digest_at(offset + 1), Ok(Some(digest)));
+    }
 }
 
 fn scans_from_anywhere(fresh: Fresh<'_>) {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use granted_core::digest::Digest;
 use granted_core::ledger::{Draft, Head, Row, Subject};
 use granted_core::store::{
     AppendError, Appended, Condition, Ledger, Moved, NotWritten, RawLine, ReadError, Unfinished,
@@ -120,6 +121,10 @@ impl Ledger for FaultyLedger {
 
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
         self.inner.holds(appended)
+    }
+
+    fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {
+        self.inner.digest_at(offset)
     }
 }
 

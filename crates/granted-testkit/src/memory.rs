@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use granted_core::decision::document::{Document, DocumentName};
+use granted_core::digest::Digest;
 use granted_core::ledger::{Draft, Head, Line, Row, SealError, Subject, seal};
 use granted_core::store::{
     AppendError, Appended, Condition, Documents, Ledger, Moved, NotWritten, RawLine, ReadError,
@@ -102,6 +103,15 @@ impl Ledger for MemoryLedger {
         let from = usize::try_from(appended.position).unwrap();
         let held = lines.iter().map(|(line, _)| line).skip(from).take(appended.lines.len());
         Ok(held.eq(&appended.lines))
+    }
+
+    fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {
+        let mut digest = None;
+        self.scan(1, &mut |line| {
+            digest = (line.offset == offset).then(|| Digest::of(line.bytes)).or(digest);
+            ControlFlow::Continue(())
+        })?;
+        Ok(digest)
     }
 }
 

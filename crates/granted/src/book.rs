@@ -15,6 +15,8 @@ use granted_store::{Acts, FileDocuments, FileLedger, entropy};
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::home::Home;
+use crate::ledger::checkpoint::CheckpointError;
+use crate::ledger::witness::{self, Doubt, Witnesses};
 use crate::news::News;
 
 /// One owner's ledger and grants, opened. Opening creates nothing.
@@ -27,6 +29,7 @@ pub struct Book {
     pub(crate) acts: Acts,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) news: Arc<News>,
+    pub(crate) witnesses: Witnesses,
     by: By,
     given_up: Mutex<HashSet<Id>>,
 }
@@ -50,8 +53,8 @@ impl Book {
     ) -> Book {
         let acts = Acts::beside(home.ledger());
         let news = Arc::new(News::new(home.clone(), clock.clone()));
-        let (by, given_up) = (by(door), Mutex::default());
-        Book { home, ledger, documents, acts, clock, news, by, given_up }
+        let (by, given_up, witnesses) = (by(door), Mutex::default(), Witnesses::default());
+        Book { home, ledger, documents, acts, clock, news, witnesses, by, given_up }
     }
 
     /// The clock's reading.
@@ -64,10 +67,13 @@ impl Book {
         &self.home
     }
 
-    /// The config as it is now. Only what runs executors needs it: a person who comes to take a
-    /// grant back is not held up by a typo.
+    /// The config as it is now; its witnesses count as they were when it was first read. Only what
+    /// uses or widens authority needs it: a person who comes to take a grant back is not held up by a
+    /// typo.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        Config::load(&self.home.config())
+        let config = Config::load(&self.home.config())?;
+        self.witnesses.learn(&config);
+        Ok(config)
     }
 
     /// Who writes, for an attempt of this agent.
@@ -110,8 +116,8 @@ impl Book {
         }
     }
 
-    /// Appends, after the opening row if the ledger holds nothing yet, and notes what of it a person
-    /// is to be told.
+    /// Appends, after the opening row if the ledger holds nothing yet, notes what of it a person is to
+    /// be told, and has the witnesses hold what spends a grant or takes one back.
     pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {
         let head = self.ledger.head().map_err(unwritable)?;
         if head.is_none() {
@@ -119,6 +125,9 @@ impl Book {
         }
         let appended = self.ledger.append(drafts)?;
         self.news.note(drafts.iter().filter_map(Notice::of_draft));
+        if let Some(last) = appended.lines.last().filter(|_| drafts.iter().any(Draft::narrows)) {
+            witness::tell(self, last.seq);
+        }
         Ok(appended)
     }
 
@@ -171,6 +180,12 @@ pub enum BookError {
     /// The first row does not open a book.
     #[error("line 1 does not open a book")]
     NoOpening,
+    /// A witness keeps authority from being used.
+    #[error(transparent)]
+    Doubt(#[from] Doubt),
+    /// A checkpoint could not be made.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// The documents cannot be listed.
     #[error("{0}")]
     Documents(String),

@@ -29,6 +29,12 @@ pub struct Config {
     pub executors: BTreeMap<Name, ExecutorEntry>,
     /// How the person is told of something.
     pub notify: Option<NotifyEntry>,
+    /// The files, elsewhere, that hold the newest checkpoint.
+    #[serde(default, deserialize_with = "witness")]
+    pub witness: Vec<PathBuf>,
+    /// Whether authority is used only if every witness can be read and written.
+    #[serde(default)]
+    pub witness_required: bool,
 }
 
 /// One `[executors.NAME]`.
@@ -151,6 +157,15 @@ fn some_argv<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<St
     argv(deserializer).map(Some)
 }
 
+fn witness<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let paths = Vec::<PathBuf>::deserialize(deserializer)?;
+    let names_a_file = |path: &PathBuf| path.is_absolute() && path.file_name().is_some();
+    match paths.iter().all(names_a_file) {
+        true => Ok(paths),
+        false => Err(D::Error::custom("a witness is a file, by its path from the root")),
+    }
+}
+
 fn default_timeout() -> Duration {
     DEFAULT_TIMEOUT
 }
@@ -230,6 +245,9 @@ mod tests {
             ("[notify]\ncommand = [\"a\"]\ntimeout = \"61s\"\n", "line 3"),
             ("[notify]\ncommand = [\"a\"]\ncwd = \"/\"\n", "line 3"),
             ("[notify]\npath = \"/bin\"\n", "line 1"),
+            ("witness_required = true\nwitness = [\"stick/granted\"]\n", "line 2"),
+            ("witness = [\"/\"]\n", "line 1"),
+            ("witness = \"/mnt/a\"\n", "line 1: invalid type: string \"/mnt/a\", expected a list"),
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.starts_with(line), "{text:?}: {error}");

@@ -1,5 +1,11 @@
-//! The ledger itself: its last rows, its verification, and the person's way out of damage.
+//! The ledger itself: its last rows, its verification, its checkpoints and what holds them elsewhere,
+//! and the person's way out of damage.
 
 pub mod accept;
+pub mod checkpoint;
+pub mod held;
+pub mod prove;
+mod rows;
 pub mod tail;
 pub mod verify;
+pub mod witness;

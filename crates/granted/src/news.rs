@@ -48,7 +48,7 @@ impl News {
         News { home, clock, noted, teller, remark }
     }
 
-    /// Says what to do with a line on a notifier that fails. Nothing, if this is not called.
+    /// Says what to do with a line on a notifier or a witness that fails. Nothing, if this is not called.
     pub(crate) fn remark_by(&self, remark: fn(&str)) {
         // Whoever opened the book says it once.
         let _ = self.remark.set(remark);
@@ -160,7 +160,8 @@ impl News {
     }
 
     /// Remarks a trouble, unless it was the last one too.
-    fn complain(&self, trouble: String) {
+    /// Says what went wrong beside an answer, once.
+    pub(crate) fn complain(&self, trouble: String) {
         let mut noted = self.noted();
         let news = noted.trouble != trouble;
         noted.trouble.clone_from(&trouble);

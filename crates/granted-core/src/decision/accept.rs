@@ -20,9 +20,12 @@ const ID_LENGTH: usize = 26;
 ///
 /// Accepting never revives a grant. So every grant is closed whose id still stands in the moved bytes
 /// as one that a row moves, since a claim or a revocation of it may have been there; and of `open`,
-/// the grants that may still be used, those of which rows are known to be lost.
+/// the grants that may still be used, those of which rows are known to be lost. `witnessed` is how many
+/// rows the ledger had by a checkpoint that it does not go on from. That tells nothing of what is lost,
+/// so every grant of `open` is closed then.
 pub fn accept(
     moved: &Moved<'_>,
+    witnessed: Option<u64>,
     open: &[Id],
     by: Note,
     reason: Note,
@@ -33,7 +36,7 @@ pub fn accept(
     if let Some(torn) = &moved.torn {
         what.push(What::Damage(torn.clone()));
     }
-    if let Some(rows) = moved.rollback {
+    if let Some(rows) = moved.rollback.max(witnessed) {
         what.push(What::Rollback { rows });
     }
     if let Some(head) = moved.head.filter(|head| now.plus(CLOCK_SLACK) < head.at) {
@@ -43,7 +46,8 @@ pub fn accept(
         return Ok(Vec::new());
     }
     let mut closed = moved_in(moved.bytes);
-    closed.extend(open.iter().filter(|grant| (moved.lost)(&Subject::grant(**grant))));
+    let lost = |grant: &&Id| witnessed.is_some() || (moved.lost)(&Subject::grant(**grant));
+    closed.extend(open.iter().filter(lost));
     let closed: Vec<Id> = closed.into_iter().collect();
     let first: &[Id] = &[];
     let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };

@@ -29,6 +29,12 @@ impl Draft {
     pub fn new(event: Event, by: By, refs: Vec<(Subject, u64)>) -> Draft {
         Draft { event, by, refs, until: None, still: Vec::new() }
     }
+
+    /// Whether the row spends a grant, ends the use of one, or takes one back: without it, the grant
+    /// would allow more.
+    pub fn narrows(&self) -> bool {
+        !self.event.uses_authority() && self.refs.iter().any(|(subject, _)| subject.is_grant())
+    }
 }
 
 /// A row's bytes, ready to be written or as they were written.

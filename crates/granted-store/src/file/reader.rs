@@ -26,6 +26,18 @@ pub(crate) struct Reader<'s> {
     view: Arc<View>,
 }
 
+/// See [`granted_core::store::Ledger::digest_at`]. Without the index, which it has no use for.
+pub(crate) fn digest_at(site: &Site, offset: u64) -> Result<Option<Digest>, ReadError> {
+    let file = match open::read(&site.path) {
+        Ok(file) => file,
+        Err(OpenError::Missing(_)) => return Ok(None),
+        Err(e) => return Err(ReadError::Unreadable(e.to_string())),
+    };
+    let line = line_at(&file, offset, u64::MAX);
+    let line = line.map_err(|e| ReadError::Unreadable(site.shown(&e)))?;
+    Ok(line.map(|line| Digest::of(&line)))
+}
+
 /// A row is looked for by halving the file until so much is left to count through.
 const STEP: u64 = 128 << 10;
 

@@ -17,6 +17,7 @@ use crate::config::MAX_TIMEOUT;
 use crate::decision::actor::Command;
 use crate::decision::asker::{Asker, Step};
 use crate::decision::discharge::attempt;
+use crate::ledger::witness;
 
 /// Carry out the decision that a person recorded for an object.
 ///
@@ -107,7 +108,11 @@ fn carry_out(args: Args, over: &Arc<AtomicBool>, out: &Out) -> Result<Report, Fa
         stop_on_signals(over).map_err(|e| Failure::system(format!("no signal handler: {e}")))?;
     let asker = UntilStopped(stop.clone());
     let mut command = match (args.exec, args.executor) {
-        (Some(exec), _) => Command::inline(exec, stop),
+        (Some(exec), _) => {
+            // Who the witnesses are is known before anything is tried.
+            witness::paths(&book)?;
+            Command::inline(exec, stop)
+        }
         (None, name) => Command::registered(&book.config()?, name.unwrap_or_else(Name::exec), stop),
     }
     .echoing();

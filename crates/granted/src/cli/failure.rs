@@ -16,6 +16,9 @@ use crate::decision::mint::MintError;
 use crate::decision::resolve::ResolveError;
 use crate::decision::revoke::RevokeError;
 use crate::home::HomeError;
+use crate::ledger::checkpoint::CheckpointError;
+use crate::ledger::prove::ProveError;
+use crate::ledger::witness::Doubt;
 use crate::timer::TimerError;
 
 /// Declares the kinds of errors, with the word of each.
@@ -147,9 +150,47 @@ impl From<BookError> for Failure {
         match error {
             BookError::Read(error) => error.into(),
             BookError::Append(error) => error.into(),
+            BookError::Doubt(doubt) => doubt.into(),
+            BookError::Checkpoint(error) => error.into(),
             BookError::Documents(_) => Failure::new(Kind::Documents, error),
             BookError::NoOpening => Failure::new(Kind::Ledger, error),
             BookError::NoRandomness(_) => Failure::system(error),
+        }
+    }
+}
+
+impl From<Doubt> for Failure {
+    fn from(doubt: Doubt) -> Failure {
+        match doubt {
+            Doubt::RolledBack(_) => Failure::new(Kind::LedgerRolledBack, doubt)
+                .hint("put the ledger back; if it is the right one: granted ledger accept"),
+            Doubt::Foreign { .. } => Failure::new(Kind::LedgerRolledBack, doubt)
+                .hint("name another file in config.toml, or move that one away"),
+            Doubt::Required(_) => Failure::new(Kind::LedgerUnwritable, doubt)
+                .hint("a witness that is missing is begun by: granted ledger checkpoint"),
+            Doubt::Config(error) => error.into(),
+            Doubt::Unreadable(_) => Failure::new(Kind::Ledger, doubt),
+        }
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Failure {
+        match error {
+            CheckpointError::Read(error) => error.into(),
+            CheckpointError::Empty(_) => Failure::refused(error),
+            CheckpointError::RolledBack(_) => Failure::new(Kind::LedgerRolledBack, error)
+                .hint("put the ledger back; if it is the right one: granted ledger accept"),
+            CheckpointError::File(_) => Failure::input(error),
+        }
+    }
+}
+
+impl From<ProveError> for Failure {
+    fn from(error: ProveError) -> Failure {
+        match error {
+            ProveError::Checkpoint(error) => error.into(),
+            error => Failure::refused(error).hint("to make one: granted ledger checkpoint"),
         }
     }
 }

@@ -25,6 +25,7 @@ use super::asker::{Asker, Patient, Step};
 use super::gather;
 use crate::book::Book;
 use crate::clock;
+use crate::ledger::witness::{self, Doubt};
 
 /// How many conflicts in a row are taken for chance although nothing has moved.
 const MAX_VAIN: u32 = 3;
@@ -48,6 +49,10 @@ pub fn attempt<A: Asker>(
         Err(e) => return Ok(unwritten(book, request, None, Reason::LedgerUnwritable, e)),
     };
     let executor = actor.executor();
+    if let Err(doubt) = witness::check(book) {
+        asker.before(Step::Refusal)?;
+        return Ok(doubted(book, request, attempt.id, &doubt));
+    }
     loop {
         let facts = match facts(book, request, &executor, &attempt) {
             Ok(facts) => facts,
@@ -330,6 +335,21 @@ fn refuse(book: &Book, request: &Request, id: Id, denial: &Denial) -> Report {
         let detail = format!("{why}; it is also {}", refused.unwrap_or_default());
         unwritten(book, request, denial.grant, reason, detail)
     })
+}
+
+/// The refusal of an attempt that a witness keeps from using authority.
+fn doubted(book: &Book, request: &Request, id: Id, doubt: &Doubt) -> Report {
+    let reason = match doubt {
+        Doubt::RolledBack(_) | Doubt::Foreign { .. } => Reason::LedgerRolledBack,
+        Doubt::Required(_) | Doubt::Config(_) | Doubt::Unreadable(_) => Reason::LedgerUnwritable,
+    };
+    if !matches!(book.ledger.head(), Ok(Some(_))) {
+        // A row would begin a new book in the place of the one that is gone.
+        return unwritten(book, request, None, reason, doubt.to_string());
+    }
+    let by = book.by(request.agent.as_ref());
+    let reasons = vec![(reason, doubt.to_string())];
+    refuse(book, request, id, &Denial::new(request.object.clone(), id, &by, None, reasons))
 }
 
 /// The claim was not made: nothing runs.

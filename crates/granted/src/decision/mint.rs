@@ -9,6 +9,7 @@ use granted_core::store::AppendError;
 
 use super::gather;
 use crate::book::{Book, BookError};
+use crate::ledger::witness;
 
 /// A grant that was minted, and where its document lies.
 #[derive(Clone, Debug)]
@@ -35,6 +36,7 @@ pub enum MintError {
 
 /// Mints all of these, or none.
 pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
+    witness::check(book).map_err(BookError::from)?;
     loop {
         let facts = facts(book, asked)?;
         let (grants, drafts): (Vec<Grant>, Vec<_>) = mint_all(&facts)

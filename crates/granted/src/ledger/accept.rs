@@ -11,6 +11,7 @@ use granted_core::text::Note;
 
 use crate::book::{Book, BookError};
 use crate::decision::list::each_row;
+use crate::ledger::witness;
 
 /// What was accepted.
 #[derive(Clone, Debug, Default)]
@@ -25,22 +26,31 @@ pub struct Accepted {
 pub fn accept(book: &Book, by: &Note, reason: &Note) -> Result<Accepted, BookError> {
     let door = book.by(None);
     let mut open = Overview::new(false);
-    if book.ledger.condition()?.rollback.is_some() {
+    let lost = witness::lost(book)?;
+    if lost.is_some() || book.ledger.condition()?.rollback.is_some() {
         // A bad line ends it, and whatever lies behind one is moved aside.
         let _ = each_row(&*book.ledger, |row| open.apply(row));
     }
     let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
     let mut accepted = Accepted::default();
     let result = book.ledger.accept(&mut |moved| {
-        let drafts = rules(moved, &open, by.clone(), reason.clone(), book.now(), &door)?;
+        let drafts = rules(moved, lost, &open, by.clone(), reason.clone(), book.now(), &door)?;
         accepted = summary(&drafts);
         Ok(drafts)
     });
-    match result {
-        Ok(_) => Ok(accepted),
-        Err(AppendError::Conflict) => Ok(Accepted::default()),
-        Err(e) => Err(e.into()),
+    let appended = match result {
+        Ok(appended) => appended,
+        Err(AppendError::Conflict) => return Ok(Accepted::default()),
+        Err(e) => return Err(e.into()),
+    };
+    if let Some(last) = appended.lines.last() {
+        // What was moved aside may have been part of a checkpoint too.
+        match witness::lost(book)? {
+            Some(_) => witness::begin_anew(book)?,
+            None => witness::tell(book, last.seq),
+        }
     }
+    Ok(accepted)
 }
 
 fn summary(drafts: &[Draft]) -> Accepted {

@@ -12,8 +12,10 @@ use granted_core::ledger::audit::{Audit, Fault, Illegal, check_subject_events};
 use granted_core::store::{Ledger, RawLine, ReadError, Unfinished};
 
 mod spill;
+mod tally;
 
 use spill::Spill;
+pub use tally::{Sum, Tally};
 
 /// How many bytes are checked between two calls of `progress`.
 const STRIDE: u64 = 1 << 20;
@@ -55,8 +57,17 @@ pub type Scan<'a> = dyn Fn(u64, &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>) 
 ///
 /// `progress` is told now and then how many bytes are done.
 pub fn verify(ledger: &dyn Ledger, progress: &mut dyn FnMut(u64)) -> Result<Report, VerifyError> {
+    verify_and_sum(ledger, &mut Tally::default(), progress)
+}
+
+/// As [`verify`], and says what the first rows came to, as often as the tally asks.
+pub fn verify_and_sum(
+    ledger: &dyn Ledger,
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Report, VerifyError> {
     let scan: &Scan<'_> = &|from, visit| ledger.scan(from, visit);
-    let mut report = verify_lines(scan, progress)?;
+    let mut report = check_lines(scan, tally, progress)?;
     if let Some(fault) = &report.fault
         && let Some(damage) = ledger.condition()?.damage
     {
@@ -72,9 +83,17 @@ pub fn verify(ledger: &dyn Ledger, progress: &mut dyn FnMut(u64)) -> Result<Repo
 /// As [`verify`], over lines from anywhere. They must be the same lines whenever they are shown,
 /// though lines may be added at the end.
 pub fn verify_lines(scan: &Scan<'_>, progress: &mut dyn FnMut(u64)) -> Result<Report, VerifyError> {
+    check_lines(scan, &mut Tally::default(), progress)
+}
+
+fn check_lines(
+    scan: &Scan<'_>,
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Report, VerifyError> {
     let mut audit = Audit::default();
     let mut spill = Spill::default();
-    let (unfinished, line_fault) = read(scan, &mut audit, &mut spill, progress)?;
+    let (unfinished, line_fault) = read(scan, &mut audit, &mut spill, tally, progress)?;
     let illegal = fold(&mut spill)?;
     progress(audit.bytes());
     let mut report = Report {
@@ -97,6 +116,7 @@ fn read(
     scan: &Scan<'_>,
     audit: &mut Audit,
     spill: &mut Spill,
+    tally: &mut Tally,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Option<Unfinished>, Option<Fault>), VerifyError> {
     let (mut fault, mut failed, mut told) = (None, None, 0);
@@ -107,6 +127,9 @@ fn read(
             }
         });
         fault = checked.err();
+        if let Some(head) = audit.head().filter(|_| fault.is_none()) {
+            tally.add(head);
+        }
         if audit.bytes() >= told + STRIDE {
             told = audit.bytes();
             progress(told);

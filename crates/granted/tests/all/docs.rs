@@ -221,6 +221,7 @@ fn the_example_of_a_config_is_one() {
     let example = example.split("```").next().unwrap();
     let config = granted::Config::parse(example).unwrap();
     assert_eq!((config.executors.len(), config.notify.is_some()), (1, true));
+    assert!(config.witness.len() == 1 && example.contains("\nwitness_required = "));
     for head in ["[executors.send_report]\n", "[notify]\n"] {
         let (_, part) = example.split_once(head).unwrap();
         let part = format!("\n{}", part.split("\n[").next().unwrap());

@@ -11,6 +11,7 @@
 
 mod accept;
 mod cases;
+mod checkpoint;
 mod client;
 mod clock;
 mod completions;
@@ -41,3 +42,4 @@ mod streams;
 mod threats;
 mod timer;
 mod tour;
+mod witness;

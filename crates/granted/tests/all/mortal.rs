@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use granted::{Book, Door, Home as Places, Request, Verdict};
 use granted_core::decision::document::{Document, DocumentName};
+use granted_core::digest::Digest;
 use granted_core::ledger::{By, Draft, Head, Row, Subject};
 use granted_core::store::{
     AppendError, Appended, Condition, Documents, Ledger, Moved, RawLine, ReadError, Unfinished,
@@ -131,6 +132,9 @@ impl Ledger for Mortal {
     }
     fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
         self.inner.holds(appended)
+    }
+    fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {
+        self.inner.digest_at(offset)
     }
 }
 

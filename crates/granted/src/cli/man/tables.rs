@@ -46,9 +46,11 @@ pub(super) const NOTIFIER: &[Row] = &[
 ];
 
 pub(super) const FILES: &[Row] = &[
-    ("`config.toml`", "the executors and the notifier, written by the person"),
+    ("`config.toml`", "the executors, the notifier and the witnesses, written by the person"),
     ("`ledger.jsonl`", "the ledger"),
-    ("`index/`", "an index of the ledger; it may be deleted"),
+    ("`index/`", "an index of the ledger, and nodes of its tree; it may be deleted"),
+    ("`book.key`", "beside the ledger, the book's own private key, made with the first checkpoint"),
+    ("`checkpoint`", "beside the ledger, the newest checkpoint"),
     ("`acts/`", "a locked file for each process that acts"),
     (
         "`notices/`",
