@@ -42,3 +42,4 @@ pub mod store;
 pub mod text;
 pub mod time;
 pub mod timer;
+pub mod trust;

@@ -79,6 +79,7 @@ pub fn grant(number: u64) -> Grant {
         object: object(number),
         receipt: None,
         scope: Words::new("send the report").unwrap(),
+        signatures: vec![],
     }
 }
 
@@ -136,5 +137,13 @@ pub fn revoked(number: u64, seen: u64) -> Draft {
 /// Accepts these.
 pub fn accepted(what: Vec<What>) -> Draft {
     let note = |text: &str| Note::new(text).unwrap();
-    draft(Event::Accepted(Accepted { by: note("person"), reason: note("looked"), what }), vec![])
+    draft(
+        Event::Accepted(Accepted {
+            by: note("person"),
+            reason: note("looked"),
+            signature: None,
+            what,
+        }),
+        vec![],
+    )
 }

@@ -55,6 +55,7 @@ impl Story {
             object,
             receipt: None,
             scope: "send the weekly report to the list it went to last week".parse().unwrap(),
+            signatures: vec![],
         }
     }
 
@@ -180,6 +181,7 @@ pub fn every_kind() -> Vec<Line> {
         by: "ada".parse().unwrap(),
         happened: true,
         note: Some("the list got it".parse().unwrap()),
+        signature: None,
     };
     lines.push(story.scribe.row(Event::Resolved(resolved), late));
 
@@ -208,6 +210,7 @@ pub fn every_kind() -> Vec<Line> {
     let accepted = Accepted {
         by: "ada".parse().unwrap(),
         reason: "the disk was full; the clock was a day ahead".parse().unwrap(),
+        signature: None,
         what: vec![What::Damage(torn("20260930T090000Z")), What::Clock { was }],
     };
     lines.push(story.scribe.row(Event::Accepted(accepted), vec![Subject::grant(damaged.id)]));

@@ -48,6 +48,7 @@ pub mod ledger;
 pub mod mcp;
 mod news;
 mod render;
+mod sign;
 mod timer;
 
 pub use book::Book;
@@ -61,6 +62,7 @@ pub use granted_core::json::Json;
 pub use granted_core::ledger::Door;
 pub use granted_core::store::ReadError;
 pub use home::{Home, HomeError};
+pub use sign::{SignError, Signer};
 
 /// Discharges an object with a closure as executor, and answers with the outcome.
 ///

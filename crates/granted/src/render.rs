@@ -6,6 +6,8 @@ use granted_core::ledger::event::What;
 use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::{Shown, cut};
 use granted_core::time::{Relative, Stamp};
+use granted_core::trust::Signature;
+use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
@@ -69,7 +71,22 @@ fn what(row: &Row) -> String {
             let note = revoked.note.as_ref().map(|note| format!("({note}) ")).unwrap_or_default();
             format!("{by}{note}[{}]", moved(row))
         }
+        Event::KeyTrusted(KeyTrusted { key, name, signature }) => {
+            format!("{} `{name}` {}{}", key.id(), key.fingerprint(), signed(signature.as_ref()))
+        }
+        Event::KeyUntrusted(KeyUntrusted { key, note }) => {
+            let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+            format!("{key}{note}")
+        }
+        Event::ModeSet(ModeSet { mode, signature }) => {
+            format!("{mode}{}", signed(signature.as_ref()))
+        }
     }
+}
+
+/// Which key a row says signed it.
+fn signed(signature: Option<&Signature>) -> String {
+    signature.map(|signature| format!(", signed with {}", signature.key)).unwrap_or_default()
 }
 
 /// What was accepted.

@@ -59,7 +59,8 @@ pub fn accept(
             let last = (moved.last)(&subject)?;
             refs.push((subject, last));
         }
-        let body = Accepted { by: by.clone(), reason: reason.clone(), what: what.clone() };
+        let (by, reason, what) = (by.clone(), reason.clone(), what.clone());
+        let body = Accepted { by, reason, signature: None, what };
         drafts.push(Draft::new(Event::Accepted(body), door.clone(), refs));
     }
     Ok(drafts)

@@ -8,6 +8,7 @@ use crate::id::Id;
 use crate::json::{self, Json};
 use crate::text::{Name, Note};
 use crate::time::Stamp;
+use crate::trust::Signature;
 
 /// Body of `decision.minted`; moves `grant:ID` and `object:TYPE/ID`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +174,9 @@ pub struct Resolved {
     /// More, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
+    /// By a trusted key, once the book has trusted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 /// Body of `decision.revoked`; moves `grant:ID`.

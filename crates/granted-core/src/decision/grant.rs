@@ -11,6 +11,7 @@ use crate::id::Id;
 use crate::json::Json;
 use crate::text::{Name, Note, ObjectId, ObjectType, TextError, Words};
 use crate::time::Stamp;
+use crate::trust::Signature;
 
 /// What a grant is about, and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -132,6 +133,9 @@ pub struct Grant {
     pub receipt: Option<Receipt>,
     /// Words for the person: what is covered.
     pub scope: Words,
+    /// Signatures over every other field that is fixed at mint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<Signature>,
 }
 
 /// What spent a grant.

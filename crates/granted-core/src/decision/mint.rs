@@ -142,6 +142,7 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
         object: terms.object.clone(),
         receipt: None,
         scope: terms.scope.clone(),
+        signatures: Vec::new(),
     };
     let event = Event::Minted(Minted { grant: grant.clone() });
     let refs =

@@ -9,6 +9,8 @@ use crate::id::Id;
 use crate::json;
 use crate::text::Note;
 use crate::time::Stamp;
+use crate::trust::event as trust;
+use crate::trust::{Mode, Signature};
 
 /// Declares the enum of kinds, with the text of each.
 macro_rules! kinds {
@@ -69,13 +71,23 @@ kinds! {
     Resolved(decision::Resolved) = "decision.resolved",
     /// The person took a grant back.
     Revoked(decision::Revoked) = "decision.revoked",
+    /// A key is trusted from here on.
+    KeyTrusted(trust::KeyTrusted) = "key.trusted",
+    /// A key is trusted no more.
+    KeyUntrusted(trust::KeyUntrusted) = "key.untrusted",
+    /// Signatures are asked for from here on, or are not.
+    ModeSet(trust::ModeSet) = "trust.mode",
 }
 
 impl Event {
     /// Whether the row uses or widens authority. Such rows are refused on a ledger that was
     /// rolled back; the others, which only narrow or record, never are.
     pub fn uses_authority(&self) -> bool {
-        matches!(self, Event::Minted(_) | Event::Intent(_))
+        match self {
+            Event::Minted(_) | Event::Intent(_) | Event::KeyTrusted(_) => true,
+            Event::ModeSet(set) => set.mode == Mode::Open,
+            _ => false,
+        }
     }
 }
 
@@ -108,6 +120,9 @@ pub struct Accepted {
     pub by: Note,
     /// Why.
     pub reason: Note,
+    /// By a trusted key, once the book has trusted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
     /// What was accepted.
     pub what: Vec<What>,
 }

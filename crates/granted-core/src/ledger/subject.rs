@@ -15,7 +15,7 @@ text_type!(
     /// of the next.
     Subject,
     |text| {
-        let known = ["discharge:", "grant:", "object:"].iter().any(|kind| text.starts_with(kind));
+        let known = ["discharge:", "grant:", "object:", "trust:"].iter().any(|kind| text.starts_with(kind));
         match known && text.len() <= 2_048 {
             true => Ok(()),
             false => Err(TextError::Length { what: "subject", max: 2_048, unit: "bytes" }),
@@ -43,6 +43,11 @@ impl Subject {
     pub fn object(object: &Object) -> Subject {
         // Not by Display, which escapes: the subject holds the id's own bytes.
         Subject(format!("object:{}/{}", object.r#type.as_str(), object.id.as_str()).into())
+    }
+
+    /// What the book trusts.
+    pub fn trust() -> Subject {
+        Subject("trust:keys".into())
     }
 
     /// The subject as it stands in a row, in quotes: a row moves it only if its line holds these

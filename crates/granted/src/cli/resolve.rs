@@ -46,12 +46,13 @@ struct ResolvedJson {
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("resolve", out)?;
-    let resolved = Resolved { by: args.by, happened: args.happened, note: args.note };
+    let (by, happened, note) = (args.by, args.happened, args.note);
+    let resolved = Resolved { by, happened, note, signature: None };
     resolve(&book, args.discharge, &resolved)?;
     if out.is_json() {
-        out.value(&ResolvedJson { discharge_id: args.discharge, happened: args.happened });
+        out.value(&ResolvedJson { discharge_id: args.discharge, happened });
     } else {
-        let what = if args.happened { "happened" } else { "did not happen" };
+        let what = if happened { "happened" } else { "did not happen" };
         out.line(format_args!("attempt {}: it {what}; its grant stays spent", args.discharge));
     }
     Ok(0)

@@ -261,7 +261,8 @@ fn of_a_revocation() {
 #[test]
 fn of_the_persons_word() {
     let settle = |book: &Book, id: Id| {
-        let resolved = Resolved { by: "me".parse().unwrap(), happened: true, note: None };
+        let resolved =
+            Resolved { by: "me".parse().unwrap(), happened: true, note: None, signature: None };
         match resolve(book, id, &resolved) {
             Ok(()) => "resolved",
             Err(ResolveError::Book(_)) => "error",

@@ -215,7 +215,8 @@ impl Real {
     }
 
     fn resolve(&self, claim: usize) -> bool {
-        let resolved = Resolved { by: "me".parse().unwrap(), happened: false, note: None };
+        let resolved =
+            Resolved { by: "me".parse().unwrap(), happened: false, note: None, signature: None };
         match resolve(self.book(), self.claims[claim], &resolved) {
             Ok(()) => true,
             Err(ResolveError::Refused(_)) => false,
