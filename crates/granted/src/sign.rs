@@ -11,6 +11,9 @@ pub trait Signer {
     fn sign(&mut self, statement: &Statement) -> Result<Signature, SignError>;
 }
 
+/// Signs statements as the person does: all or none of them.
+pub type Sign<'s> = dyn FnMut(&[Statement]) -> Result<Vec<Signature>, SignError> + 's;
+
 /// Why nothing was signed: one line for the person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -199,6 +199,7 @@ impl From<MintError> for Failure {
     fn from(error: MintError) -> Failure {
         match error {
             MintError::Refused(_, refusal) => refusal.into(),
+            MintError::Sign(error) => Failure::refused(error),
             MintError::Document(why) => Failure::new(Kind::Documents, why),
             MintError::Book(error) => error.into(),
         }
@@ -211,6 +212,7 @@ impl From<Refusal> for Failure {
             Refusal::EmptyWindow { .. } | Refusal::WindowOver { .. } => Failure::usage(refusal),
             Refusal::HasGrant { .. } => Failure::refused(refusal)
                 .hint("to mint another beside it: --again; to take it back: granted revoke"),
+            Refusal::Signature(_) | Refusal::Minted(_) => Failure::refused(refusal),
             Refusal::Twice(_) => {
                 Failure::usage(refusal).hint("to mint several for one object: --again")
             }

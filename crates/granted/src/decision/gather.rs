@@ -9,6 +9,7 @@ use granted_core::decision::{Attempt, Bind, Grant, GrantState, Object};
 use granted_core::id::Id;
 use granted_core::ledger::{Event, Subject};
 use granted_core::store::ReadError;
+use granted_core::trust::Trust;
 
 use crate::book::Book;
 
@@ -23,6 +24,15 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
         }
     }
     Ok((states, last))
+}
+
+/// What the book trusts.
+pub(crate) fn trust(book: &Book) -> Result<Trust, ReadError> {
+    match book.ledger.rows(&Subject::trust())?.as_slice() {
+        // Only rows that are signed need the book's id.
+        [] => Ok(Trust::default()),
+        rows => Ok(Trust::fold(book.opened()?, rows)),
+    }
 }
 
 /// The seq of the last row that moved the object.

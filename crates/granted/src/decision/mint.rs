@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use granted_core::decision::document::{DocumentName, render};
-use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all};
+use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all, row};
 use granted_core::decision::{Grant, Object};
+use granted_core::ledger::Draft;
 use granted_core::store::AppendError;
+use granted_core::trust::{Statement, Trust};
 
 use super::gather;
 use crate::book::{Book, BookError};
 use crate::ledger::witness;
+use crate::sign::{Sign, SignError};
 
 /// A grant that was minted, and where its document lies.
 #[derive(Clone, Debug)]
@@ -29,20 +32,38 @@ pub enum MintError {
     /// A document could not be made.
     #[error("{0}")]
     Document(String),
+    /// It was not signed.
+    #[error(transparent)]
+    Sign(#[from] SignError),
     /// The ledger.
     #[error(transparent)]
     Book(#[from] BookError),
 }
 
-/// Mints all of these, or none.
+/// Mints all of these, or none, without a signature.
 pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
+    mint_signed(book, asked, None, &mut |_| Ok(Vec::new()))
+}
+
+/// Mints all of these, or none. `decided` are the grants of an earlier decision on the same terms, which
+/// may be signed already. Otherwise `sign` is asked once: for a signature of each grant, or for none.
+pub fn mint_signed(
+    book: &Book,
+    asked: &[Terms],
+    mut decided: Option<Vec<Grant>>,
+    sign: &mut Sign<'_>,
+) -> Result<Vec<Minted>, MintError> {
     witness::check(book).map_err(BookError::from)?;
     loop {
         let facts = facts(book, asked)?;
-        let (grants, drafts): (Vec<Grant>, Vec<_>) = mint_all(&facts)
-            .map_err(|(index, refusal)| MintError::Refused(index, refusal))?
-            .into_iter()
-            .unzip();
+        let trust = gather::trust(book).map_err(BookError::from)?;
+        let refused = |(index, refusal)| MintError::Refused(index, refusal);
+        // What was signed before a conflict is still what the person decided.
+        let grants = match (decided.take(), mint_all(&facts).map_err(refused)?) {
+            (Some(decided), _) => decided,
+            (None, grants) => signed(grants, sign)?,
+        };
+        let drafts = rows(book, &grants, &facts, &trust)?;
         let named = |grant: &Grant| {
             (DocumentName::new(&grant.object, grant.id), render(grant).into_bytes())
         };
@@ -57,7 +78,10 @@ pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
                 return Ok(minted.map(|(grant, path)| Minted { grant, path }).collect());
             }
             // Nothing was written: take the documents back, and decide again after a conflict.
-            Err(AppendError::Conflict) => book.documents.remove(&names),
+            Err(AppendError::Conflict) => {
+                book.documents.remove(&names);
+                decided = Some(grants);
+            }
             Err(e @ AppendError::NotWritten(_)) => {
                 book.documents.remove(&names);
                 return Err(BookError::from(e).into());
@@ -66,6 +90,31 @@ pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
             Err(e @ AppendError::Unknown(_)) => return Err(BookError::from(e).into()),
         }
     }
+}
+
+/// The rows of the grants.
+fn rows(
+    book: &Book,
+    grants: &[Grant],
+    facts: &[(Terms, Facts)],
+    trust: &Trust,
+) -> Result<Vec<Draft>, MintError> {
+    let row = |(index, (grant, (_, facts))): (usize, (&Grant, &(Terms, Facts)))| {
+        // One that was decided on before may have been minted since.
+        let is_new = gather::grant(book, grant.id).map_err(BookError::from)?.is_none();
+        row(grant, facts, trust, is_new).map_err(|refusal| MintError::Refused(index, refusal))
+    };
+    grants.iter().zip(facts).enumerate().map(row).collect()
+}
+
+/// The grants with their signatures.
+fn signed(mut grants: Vec<Grant>, sign: &mut Sign<'_>) -> Result<Vec<Grant>, SignError> {
+    let statements: Vec<Statement> = grants.iter().map(Statement::grant).collect();
+    let signatures = sign(&statements)?;
+    grants.iter_mut().zip(signatures).for_each(|(grant, signature)| {
+        grant.signatures = vec![signature];
+    });
+    Ok(grants)
 }
 
 fn facts<'a>(book: &Book, asked: &'a [Terms]) -> Result<Vec<(Terms, Facts)>, BookError> {

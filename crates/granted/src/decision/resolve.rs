@@ -8,10 +8,12 @@ use granted_core::id::Id;
 use granted_core::json::Json;
 use granted_core::ledger::Draft;
 use granted_core::store::AppendError;
+use granted_core::trust::{Signature, Statement};
 
 use super::gather;
 use super::settle::settle;
 use crate::book::{Book, BookError};
+use crate::sign::{Sign, SignError};
 
 /// Why an attempt was not moved.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -19,18 +21,40 @@ pub enum ResolveError {
     /// The rules.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// It was not signed.
+    #[error(transparent)]
+    Sign(#[from] SignError),
     /// The ledger.
     #[error(transparent)]
     Book(#[from] BookError),
 }
 
 /// Settles an uncertain attempt on the person's word; one that was cut off and that no row has
-/// settled yet is recorded as interrupted first. The grant stays spent.
-pub fn resolve(book: &Book, id: Id, resolved: &Resolved) -> Result<(), ResolveError> {
+/// settled yet is recorded as interrupted first. The grant stays spent. `sign` is asked for a signature
+/// once the book has trusted a key.
+pub fn resolve(
+    book: &Book,
+    id: Id,
+    resolved: &Resolved,
+    sign: &mut Sign<'_>,
+) -> Result<(), ResolveError> {
     settle_first(book, id)?;
+    let mut signed: Option<(Statement, Option<Signature>)> = None;
     append(book, |book| {
         let attempt = gather::attempt(book, id).map_err(BookError::from)?;
-        Ok(rules::resolve(id, attempt.as_ref(), resolved.clone(), &book.by(None))?)
+        let trust = gather::trust(book).map_err(BookError::from)?;
+        let book_id = book.opened().map_err(BookError::from)?;
+        let mut resolved = resolved.clone();
+        if trust.has_begun() {
+            let attempt = rules::resolvable(id, attempt.as_ref())?;
+            let statement = rules::statement(book_id, attempt, &resolved);
+            resolved.signature = match signed.take().filter(|(earlier, _)| *earlier == statement) {
+                Some((_, signature)) => signature,
+                None => sign(std::slice::from_ref(&statement))?.pop(),
+            };
+            signed = Some((statement, resolved.signature.clone()));
+        }
+        Ok(rules::resolve(id, attempt.as_ref(), resolved, (book_id, &trust), &book.by(None))?)
     })
 }
 
@@ -54,7 +78,7 @@ pub fn result(
 
 fn append(
     book: &Book,
-    decide: impl Fn(&Book) -> Result<Draft, ResolveError>,
+    mut decide: impl FnMut(&Book) -> Result<Draft, ResolveError>,
 ) -> Result<(), ResolveError> {
     loop {
         match book.append(&[decide(book)?]) {

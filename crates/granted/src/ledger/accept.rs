@@ -2,16 +2,20 @@
 
 use granted_core::decision::accept::accept as rules;
 use granted_core::decision::overview::Overview;
+use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Draft, Subject};
-use granted_core::store::AppendError;
+use granted_core::store::{AppendError, ReadError};
 use granted_core::text::Note;
+use granted_core::trust::Statement;
 
 use crate::book::{Book, BookError};
+use crate::decision::gather;
 use crate::decision::list::each_row;
 use crate::ledger::witness;
+use crate::sign::Sign;
 
 /// What was accepted.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +26,27 @@ pub struct Accepted {
     pub closed: Vec<Subject>,
 }
 
-/// Accepts whatever keeps the ledger from being used.
-pub fn accept(book: &Book, by: &Note, reason: &Note) -> Result<Accepted, BookError> {
+/// Accepts whatever keeps the ledger from being used. `sign` is asked for a signature once the book has
+/// trusted a key; nobody else can write meanwhile.
+pub fn accept(
+    book: &Book,
+    by: &Note,
+    reason: &Note,
+    sign: &mut Sign<'_>,
+) -> Result<Accepted, BookError> {
+    let trust = gather::trust(book)?;
+    let mut sign = |prev: Digest, what: &[What]| match trust.has_begun() {
+        false => Ok(None),
+        true => {
+            let statement = Statement::accept(book.opened()?, prev, by, reason, what);
+            let signature = sign(std::slice::from_ref(&statement))
+                .map_err(|e| ReadError::Unreadable(e.to_string()))?
+                .pop();
+            let verified = trust.verify(&statement, signature.as_ref());
+            verified.map_err(|e| ReadError::Unreadable(e.to_string()))?;
+            Ok(signature)
+        }
+    };
     let door = book.by(None);
     let mut open = Overview::new(false);
     let lost = witness::lost(book)?;
@@ -34,7 +57,8 @@ pub fn accept(book: &Book, by: &Note, reason: &Note) -> Result<Accepted, BookErr
     let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
     let mut accepted = Accepted::default();
     let result = book.ledger.accept(&mut |moved| {
-        let drafts = rules(moved, lost, &open, by.clone(), reason.clone(), book.now(), &door)?;
+        let (by, reason) = (by.clone(), reason.clone());
+        let drafts = rules(moved, lost, &open, by, reason, book.now(), &door, &mut sign)?;
         accepted = summary(&drafts);
         Ok(drafts)
     });
