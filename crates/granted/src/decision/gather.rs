@@ -56,6 +56,18 @@ pub(crate) fn candidate(book: &Book, state: GrantState) -> Candidate {
     Candidate { standing: document_standing(book, &state.grant), state }
 }
 
+/// As [`candidate`], for showing: a grant that is not signed as it has to be is no more live than one
+/// whose document cannot be read.
+pub(crate) fn signed_candidate(book: &Book, state: GrantState, trust: &Trust) -> Candidate {
+    let mut candidate = candidate(book, state);
+    if candidate.standing == Standing::Agrees
+        && let Err((_, why)) = trust.signers(&candidate.state.grant)
+    {
+        candidate.standing = Standing::Unreadable(why.to_string());
+    }
+    candidate
+}
+
 /// What a grant's document says now, through a fresh open by path.
 pub(crate) fn document_standing(book: &Book, minted: &Grant) -> Standing {
     let name = DocumentName::new(&minted.object, minted.id);
