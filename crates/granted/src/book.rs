@@ -116,14 +116,6 @@ impl Book {
         }
     }
 
-    /// The book's id, from the first row of a ledger that has one.
-    pub(crate) fn opened(&self) -> Result<Id, ReadError> {
-        match self.ledger.row(1)?.map(|row| row.event) {
-            Some(Event::Opened(opened)) => Ok(opened.book),
-            _ => Err(ReadError::Unreadable("line 1 does not open a book".into())),
-        }
-    }
-
     /// Appends, after the opening row if the ledger holds nothing yet, notes what of it a person is to
     /// be told, and has the witnesses hold what spends a grant or takes one back.
     pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {

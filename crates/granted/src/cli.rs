@@ -7,12 +7,14 @@ use std::sync::atomic::AtomicBool;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+mod agree;
 mod args;
 mod asked;
 mod completions;
 mod discharge;
 mod executors;
 mod failure;
+mod key;
 mod lag;
 mod ledger;
 mod list;
@@ -25,9 +27,11 @@ mod result;
 mod revoke;
 mod sheet;
 mod show;
+mod sign_with;
 pub(crate) mod status;
 mod tick;
 mod timer;
+mod trust;
 mod usage;
 mod version;
 
@@ -77,6 +81,8 @@ enum Verb {
     Tick(tick::Args),
     Timer(timer::Args),
     Ledger(ledger::Args),
+    Key(key::Args),
+    Trust(trust::Args),
     Lag(lag::Args),
     Executors(executors::Args),
     Mcp(mcp::Args),
@@ -153,6 +159,8 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Tick(args) => tick::run(args, out),
         Verb::Timer(args) => timer::run(args, out),
         Verb::Ledger(args) => ledger::run(args, out),
+        Verb::Key(args) => key::run(args, out),
+        Verb::Trust(args) => trust::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
         Verb::Mcp(args) => mcp::run(args, out),

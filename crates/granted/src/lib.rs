@@ -44,11 +44,13 @@ mod config;
 mod decision;
 mod files;
 mod home;
+mod keys;
 pub mod ledger;
 pub mod mcp;
 mod news;
 mod render;
 mod sign;
+mod terminal;
 mod timer;
 
 pub use book::Book;

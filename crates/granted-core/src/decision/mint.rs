@@ -40,6 +40,27 @@ pub struct Terms {
     pub again: bool,
 }
 
+impl Terms {
+    /// The terms of a grant that was decided on before; `again` is not part of it.
+    pub fn of(grant: &Grant, again: bool) -> Terms {
+        let grant = grant.clone();
+        Terms {
+            agent: grant.agent,
+            allowed_actions: grant.allowed_actions,
+            binds: grant.binds,
+            decision: grant.decision,
+            executor: grant.executor,
+            minted_by: grant.minted_by,
+            not_after: grant.not_after,
+            not_before: grant.not_before,
+            not_scope: grant.not_scope,
+            object: grant.object,
+            scope: grant.scope,
+            again,
+        }
+    }
+}
+
 /// The world as the decision sees it.
 #[derive(Clone, Debug)]
 pub struct Facts {

@@ -12,6 +12,7 @@ use granted_core::store::ReadError;
 use granted_core::trust::Trust;
 
 use crate::book::Book;
+use crate::ledger::checkpoint;
 
 /// The grants of an object, oldest first, and the seq of the last row that moved the object.
 pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>, u64), ReadError> {
@@ -28,11 +29,10 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
 
 /// What the book trusts.
 pub(crate) fn trust(book: &Book) -> Result<Trust, ReadError> {
-    match book.ledger.rows(&Subject::trust())?.as_slice() {
-        // Only rows that are signed need the book's id.
-        [] => Ok(Trust::default()),
-        rows => Ok(Trust::fold(book.opened()?, rows)),
-    }
+    let rows = book.ledger.rows(&Subject::trust())?;
+    // Only rows need the book's id.
+    let id = if rows.is_empty() { None } else { checkpoint::id(book)? };
+    Ok(id.map_or_else(Trust::default, |id| Trust::fold(id, &rows)))
 }
 
 /// The seq of the last row that moved the object.

@@ -1,0 +1,136 @@
+//! The person's key files: `keys/NAME.pem` in the home, each a line with the public half and the private
+//! one sealed below it.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use granted_core::text::Name;
+use granted_core::trust::{PublicKey, SecretKey};
+use granted_store::{entropy, open};
+use zeroize::Zeroizing;
+
+use crate::home::Home;
+
+/// The most bytes of a key's file.
+const MAX_FILE: u64 = 8_192;
+
+/// The name of a key file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyName(Name);
+
+impl KeyName {
+    /// The name.
+    pub fn name(&self) -> &Name {
+        &self.0
+    }
+}
+
+impl FromStr for KeyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KeyName, String> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        match Name::new(text) {
+            // What `--sign-with ssh` means is another thing.
+            Ok(name) if begins && text.chars().all(plain) && text != "ssh" => Ok(KeyName(name)),
+            _ => {
+                Err("the name of a key file is 1 to 64 of A-Z a-z 0-9 . _ -, begins with a letter \
+                      or digit, and is not `ssh`"
+                    .into())
+            }
+        }
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A key file that was read. What it says of its public half is only said until it was opened.
+pub struct Stored {
+    /// Its place.
+    pub path: PathBuf,
+    /// Its public half by its first line, if that is one.
+    pub public: Option<PublicKey>,
+    text: String,
+}
+
+impl Stored {
+    /// Opens it.
+    pub fn open(&self, password: &[u8]) -> Result<SecretKey, String> {
+        let opened = SecretKey::open(&self.text, password);
+        opened.map_err(|e| format!("`{}`: {e}", self.path.display()))
+    }
+}
+
+/// The folder.
+fn folder(home: &Home) -> PathBuf {
+    home.root().join("keys")
+}
+
+/// The place of the key file of this name.
+pub fn path(home: &Home, name: &KeyName) -> PathBuf {
+    folder(home).join(file(name))
+}
+
+fn file(name: &KeyName) -> String {
+    format!("{name}.pem")
+}
+
+/// Reads the key file of this name.
+pub fn read(home: &Home, name: &KeyName) -> Result<Stored, String> {
+    let path = path(home, name);
+    let bytes = crate::files::read(&path, MAX_FILE)?;
+    let bytes = bytes.ok_or_else(|| format!("`{}`: there is no such key file", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("`{}` is no text", path.display()))?;
+    let public = text.lines().next().and_then(|line| PublicKey::from_file(line).ok());
+    Ok(Stored { path, public, text })
+}
+
+/// The names of the key files, in their order.
+pub fn names(home: &Home) -> Result<Vec<KeyName>, String> {
+    let folder = folder(home);
+    let failed = |e: io::Error| format!("`{}`: {}", folder.display(), open::in_words(&e));
+    let entries = match std::fs::read_dir(&folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(failed)?.file_name();
+        let name = file.to_str().and_then(|file| file.strip_suffix(".pem"));
+        names.extend(name.and_then(|name| name.parse::<KeyName>().ok()));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A new key.
+pub fn generate() -> Result<SecretKey, String> {
+    let seed = entropy::random().map_err(|e| format!("no random bytes are to be had: {e}"))?;
+    SecretKey::new(&Zeroizing::new(seed)).map_err(|e| e.to_string())
+}
+
+/// Makes a key file, durably. One that is there stays: the error is of the kind `AlreadyExists` then.
+pub fn create(home: &Home, name: &KeyName, key: &SecretKey, password: &[u8]) -> io::Result<()> {
+    let text = sealed(name, key, password)?;
+    open::make_folder(&folder(home)).map_err(io::Error::other)?;
+    open::place(&folder(home), &file(name), |file| file.write_all(text.as_bytes()))
+}
+
+/// Seals a key anew: its file is replaced whole, durably.
+pub fn reseal(home: &Home, name: &KeyName, key: &SecretKey, password: &[u8]) -> io::Result<()> {
+    let text = sealed(name, key, password)?;
+    open::replace(&folder(home), &file(name), |file| file.write_all(text.as_bytes()))
+}
+
+/// The text of a key file.
+fn sealed(name: &KeyName, key: &SecretKey, password: &[u8]) -> io::Result<String> {
+    let sealed = key.seal(password, &entropy::random()?, entropy::random()?);
+    Ok(format!("{} {name}\n{}", key.public(), *sealed.map_err(io::Error::other)?))
+}
