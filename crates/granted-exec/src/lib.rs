@@ -83,7 +83,7 @@ mod run;
 mod spawn;
 mod stop;
 
-pub use ask::{Answer, ask};
+pub use ask::{Answer, ask, hand};
 pub use echo::Echo;
 pub use notifier::Notifier;
 pub use program::{Definition, Missing, Program, Why};

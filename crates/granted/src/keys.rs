@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use granted_core::text::Name;
@@ -90,6 +90,14 @@ pub fn read(home: &Home, name: &KeyName) -> Result<Stored, String> {
     let text = String::from_utf8(bytes).map_err(|_| format!("`{}` is no text", path.display()))?;
     let public = text.lines().next().and_then(|line| PublicKey::from_file(line).ok());
     Ok(Stored { path, public, text })
+}
+
+/// Reads a public key file, wherever it lies.
+pub fn read_public(path: &Path) -> Result<PublicKey, String> {
+    let bytes = crate::files::read(path, MAX_FILE)?;
+    let bytes = bytes.ok_or_else(|| format!("`{}`: there is no such file", path.display()))?;
+    let key = PublicKey::from_file(&String::from_utf8_lossy(&bytes));
+    key.map_err(|e| format!("`{}`: {e}", path.display()))
 }
 
 /// The names of the key files, in their order.

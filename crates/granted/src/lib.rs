@@ -50,6 +50,7 @@ pub mod mcp;
 mod news;
 mod render;
 mod sign;
+mod ssh;
 mod terminal;
 mod timer;
 

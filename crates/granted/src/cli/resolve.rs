@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::person_book;
 use super::failure::Failure;
 use super::out::Out;
-use super::sign_with::{SignWith, sign};
+use super::sign_with::{SignWith, asking};
 use crate::decision::resolve::resolve;
 
 /// Settle an uncertain outcome, once: say what you found.
@@ -52,9 +52,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("resolve", out)?;
     let (by, happened, note) = (args.by, args.happened, args.note);
     let resolved = Resolved { by, happened, note, signature: None };
-    resolve(&book, args.discharge, &resolved, |trust, statement| {
-        sign(&book, args.sign_with.as_ref(), trust, statement)
-    })?;
+    resolve(&book, args.discharge, &resolved, asking(&book, args.sign_with.as_ref()))?;
     if out.is_json() {
         out.value(&ResolvedJson { discharge_id: args.discharge, happened });
     } else {

@@ -19,8 +19,8 @@ pub enum TrustError {
     Book(#[from] BookError),
 }
 
-/// Makes a change. What it widens has to be signed, for which `sign` is called; again, if what is trusted
-/// has been changed meanwhile, since what was signed is good for one state only.
+/// Makes a change. What widens has to be signed, for which `sign` is called; and again if what is trusted was
+/// changed meanwhile, since a signature is good for one state only.
 pub fn change<E: From<TrustError>>(
     book: &Book,
     change: &Change,
@@ -30,19 +30,12 @@ pub fn change<E: From<TrustError>>(
         witness::check(book).map_err(BookError::from).map_err(TrustError::from)?;
     }
     let by = book.by(None);
-    let mut signed: Option<(Statement, Signature)> = None;
     loop {
         let id = book.id().map_err(TrustError::from)?;
         let trust = gather::trust(book).map_err(BookError::from).map_err(TrustError::from)?;
         change.possible(&trust).map_err(TrustError::from)?;
         let statement = change.statement(id, &trust);
-        if let Some(statement) =
-            statement.filter(|s| signed.as_ref().is_none_or(|(was, _)| was != s))
-        {
-            let signature = sign(&trust, &statement)?;
-            signed = Some((statement, signature));
-        }
-        let signature = signed.as_ref().map(|(_, signature)| signature.clone());
+        let signature = statement.map(|statement| sign(&trust, &statement)).transpose()?;
         let draft = change.clone().draft(id, &trust, signature, &by).map_err(TrustError::from)?;
         match book.append(&[draft]) {
             Ok(_) => return Ok(()),

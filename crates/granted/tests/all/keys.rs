@@ -1,6 +1,8 @@
 //! Keys, passwords and trust, with a person at a terminal.
 
 mod made;
+mod ssh;
+mod trust;
 
 use crate::home::{Home, Run};
 use crate::pty::Pty;

@@ -6,9 +6,9 @@ use granted_core::text::Name;
 use granted_core::trust::{Change, PublicKey};
 
 use super::super::args::person_book;
-use super::super::failure::{Failure, Kind};
+use super::super::failure::Failure;
 use super::super::out::Out;
-use super::super::sign_with::{SignWith, sign};
+use super::super::sign_with::{SignWith, asking};
 use super::{KeyJson, line};
 use crate::decision::trust::{change, trust};
 use crate::home::Home;
@@ -38,9 +38,6 @@ Examples:
   granted key trust ~/.ssh/id_ed25519.pub --name laptop
   granted key trust second";
 
-/// The most bytes of a public key file.
-const MAX_FILE: u64 = 8_192;
-
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("key trust", out)?;
     let (key, own_name) = read(book.home(), &args.file)?;
@@ -48,9 +45,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         Failure::usage(format!("`{}` gives no name for the key", args.file.display()))
             .hint("name it: --name")
     })?;
-    change(&book, &Change::Trust(key.clone(), name), |trust, statement| {
-        sign(&book, args.sign_with.as_ref(), trust, statement)
-    })?;
+    change(&book, &Change::Trust(key.clone(), name), asking(&book, args.sign_with.as_ref()))?;
     let trust = trust(&book)?;
     // Unless somebody has taken it back since.
     if let Some(trusted) = trust.key(key.id()) {
@@ -70,12 +65,7 @@ fn read(home: &Home, file: &Path) -> Result<(PublicKey, Option<Name>), Failure> 
         let secret = open(home, &name)?;
         return Ok((secret.public().clone(), Some(name.name().clone())));
     }
-    let bytes = crate::files::read(file, MAX_FILE).map_err(Failure::input)?;
-    let bytes = bytes.ok_or_else(|| {
-        Failure::input(format!("`{}`: there is no such file, and no such key", file.display()))
-    })?;
-    let key = PublicKey::from_file(&String::from_utf8_lossy(&bytes));
-    let key = key.map_err(|e| Failure::new(Kind::Input, format!("`{}`: {e}", file.display())))?;
+    let key = keys::read_public(file).map_err(Failure::input)?;
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     Ok((key, stem.and_then(|stem| Name::new(stem).ok())))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
-use super::super::sign_with::{SignWith, sign};
+use super::super::sign_with::{SignWith, asking};
 use crate::decision::trust::change;
 
 /// Have signatures asked for, or not.
@@ -42,9 +42,7 @@ fn mode(text: &str) -> Result<Mode, String> {
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("trust mode", out)?;
-    change(&book, &Change::Mode(args.mode), |trust, statement| {
-        sign(&book, args.sign_with.as_ref(), trust, statement)
-    })?;
+    change(&book, &Change::Mode(args.mode), asking(&book, args.sign_with.as_ref()))?;
     match out.is_json() {
         true => out.value(&ModeJson { mode: args.mode }),
         false => out.line(format_args!("the mode is {} from now on", args.mode)),
