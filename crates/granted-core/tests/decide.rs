@@ -17,6 +17,7 @@ use granted_core::ledger::{By, Door, Draft, Event, Head, Subject};
 use granted_core::store::Ledger as _;
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Words};
 use granted_core::time::Stamp;
+use granted_core::trust::Trust;
 use granted_testkit::{FixedClock, MemoryLedger, sample};
 
 fn now() -> Stamp {
@@ -59,6 +60,7 @@ fn grant() -> Grant {
         object: object(),
         receipt: None,
         scope: Words::default(),
+        signatures: vec![],
     }
 }
 
@@ -116,6 +118,7 @@ fn facts(candidates: Vec<Candidate>) -> Facts {
         head: Some(Head { seq: 9, at: now(), hash: Digest::ZERO }),
         candidates,
         pending: vec![],
+        trust: Trust::default(),
         drift: vec![],
         executor: Executor::Ready { digest: None, types: vec![], actions: vec![] },
         discharge: id(99),

@@ -76,7 +76,25 @@ fn schema() -> Value {
             "minted_at": named("stamp", "When it was minted."),
             "consumed": {"type": "boolean", "description": "Whether it is spent."},
             "consumed_at": nullable(named("stamp", "When it was claimed, if it is spent.")),
-            "receipt": nullable(named("receipt", "What spent it."))
+            "receipt": nullable(named("receipt", "What spent it.")),
+            "signatures": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["form", "key", "sig"],
+                    "properties": {
+                        "form": {"enum": ["ed25519", "sshsig"]},
+                        "key": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+                        "sig": {
+                            "type": "string",
+                            "maxLength": 2732,
+                            "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
+                        }
+                    }
+                },
+                "description": "Signatures over every other field that is fixed at mint."
+            }
         },
         "$defs": {
             "id": {
@@ -137,6 +155,7 @@ fn full() -> Value {
     let mut full = example();
     full["agent"] = json!("claude");
     full["executor"] = json!("send_report");
+    full["signatures"] = json!([{"form": "ed25519", "key": "0123456789abcdef", "sig": "AAEC"}]);
     full["binds"] = json!([{"path": "/home/ada/report.txt", "sha256": "0".repeat(64)}]);
     full["not_before"] = json!("2026-09-30T02:00:00.25+02:00");
     full["consumed"] = json!(true);
@@ -185,6 +204,7 @@ fn it_names_every_field_of_a_grant() {
         (&schema()["$defs"]["receipt"], &written["receipt"]),
         (&schema()["properties"]["object"], &written["object"]),
         (&schema()["properties"]["binds"]["items"], &written["binds"][0]),
+        (&schema()["properties"]["signatures"]["items"], &written["signatures"][0]),
     ] {
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&schema["properties"]), keys(value));
@@ -204,6 +224,11 @@ fn it_takes_what_the_program_takes() {
         ("/decision", json!("APPROVE_SESSION")),
         ("/allowed_actions", json!([])),
         ("/binds", json!([])),
+        ("/signatures", json!([])),
+        ("/signatures/0/form", json!("sshsig")),
+        ("/signatures/0/sig", json!("")),
+        ("/signatures/0/sig", json!("+/8=")),
+        ("/signatures/0/sig", json!("A".repeat(2_728) + "AAA=")),
         ("/scope", json!("")),
         ("/object/id", json!("é/€ \"1\"")),
         ("/not_after", json!("2026-10-01T00:00:00.000001-11:30")),
@@ -242,6 +267,13 @@ fn it_refuses_what_the_program_refuses() {
         ("/executor", json!(7)),
         ("/binds/0/sha256", json!("0".repeat(63))),
         ("/binds/0/path", json!("")),
+        ("/signatures/0/form", json!("rsa")),
+        ("/signatures/0/key", json!("0123456789ABCDEF")),
+        ("/signatures/0/key", json!("0123456789abcde")),
+        ("/signatures/0/sig", json!("AAE")),
+        ("/signatures/0/sig", json!("AAF=")),
+        ("/signatures/0/sig", json!("A-A=")),
+        ("/signatures/0/sig", json!("A".repeat(2_736))),
         ("/not_after", Value::Null),
         ("/not_after", json!("2026-10-01T00:00:00")),
         ("/not_after", json!("2026-10-01 00:00:00Z")),
@@ -267,7 +299,7 @@ fn it_refuses_what_the_program_refuses() {
 
 #[test]
 fn each_field_is_required_or_not_by_both() {
-    for place in ["", "/object", "/receipt", "/binds/0"] {
+    for place in ["", "/object", "/receipt", "/binds/0", "/signatures/0"] {
         let keys: Vec<String> =
             full().pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
         for key in keys {
@@ -282,6 +314,7 @@ fn each_field_is_required_or_not_by_both() {
                 "receipt",
                 "reason",
                 "result",
+                "signatures",
             ];
             assert_eq!(takes(&document), optional.contains(&key.as_str()), "{place}/{key}");
         }

@@ -33,6 +33,7 @@
 //! #     head: ledger.head()?,
 //! #     candidates: vec![Candidate { state, standing: Standing::Agrees }],
 //! #     pending: vec![],
+//! #     trust: granted_core::trust::Trust::default(),
 //! #     drift: vec![],
 //! #     executor: Executor::Ready { digest: None, types: vec![], actions: vec![] },
 //! #     discharge: sample::id(100),

@@ -13,6 +13,7 @@ use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
 use crate::text::{Name, ObjectId, ObjectType, Shown, TextError, cut};
 use crate::time::Stamp;
+use crate::trust::Trust;
 
 /// How far the clock may be behind the ledger.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(5);
@@ -104,6 +105,8 @@ pub struct Facts {
     pub candidates: Vec<Candidate>,
     /// Their claims that have no outcome.
     pub pending: Vec<Pending>,
+    /// What the book trusts.
+    pub trust: Trust,
     /// The files that grants of the object are bound to and that have changed, by grant.
     pub drift: Vec<(Id, String)>,
     /// The executor.
@@ -167,7 +170,7 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
     if !settle.is_empty() {
         return Decision::Settle(settle);
     }
-    let chosen = choose(request, facts);
+    let (chosen, unsigned) = choose(request, facts);
     let chosen_id = chosen.map(|candidate| candidate.state.grant.id);
     if let Some(earlier) = earlier(request, facts, chosen_id) {
         let intent = &earlier.intent.body;
@@ -187,6 +190,7 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
         Some(candidate) => {
             standing(candidate, facts, &mut reasons);
             reasons.extend(misfits(request, &candidate.state.grant, &facts.executor));
+            reasons.extend(unsigned);
             let drift = facts.drift.iter().filter(|(grant, _)| Some(*grant) == chosen_id);
             reasons.extend(drift.map(|(_, what)| (Reason::BindingChanged, what.clone())));
         }
@@ -202,17 +206,28 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
     }
 }
 
-/// The grant that the attempt would use: of the live ones that fit it the one with the soonest
-/// deadline, else the object's current one.
-fn choose<'a>(request: &Request, facts: &'a Facts) -> Option<&'a Candidate> {
+/// A reason, and more about it.
+type Because = (Reason, String);
+
+/// The grant that the attempt would use: of the live ones that fit it and are signed as they have to be
+/// the one with the soonest deadline, else the object's current one; and why the book does not take that one
+/// as signed.
+fn choose<'a>(request: &Request, facts: &'a Facts) -> (Option<&'a Candidate>, Option<Because>) {
     let fits = |c: &&Candidate| {
         c.status(facts.instant()) == Status::Live
             && misfits(request, &c.state.grant, &facts.executor).is_empty()
     };
-    let fitting = facts.candidates.iter().filter(fits);
-    fitting
-        .min_by_key(|c| (c.state.grant.not_after, c.state.minted))
-        .or_else(|| current(&facts.candidates, facts.instant()))
+    let mut fitting: Vec<&Candidate> = facts.candidates.iter().filter(fits).collect();
+    fitting.sort_by_key(|c| (c.state.grant.not_after, c.state.minted));
+    let unsigned = |c: &Candidate| {
+        let signed = facts.trust.signers(&c.state.grant);
+        signed.err().map(|(reason, why)| (reason, why.to_string()))
+    };
+    if let Some(chosen) = fitting.into_iter().find(|c| unsigned(c).is_none()) {
+        return (Some(chosen), None);
+    }
+    let current = current(&facts.candidates, facts.instant());
+    (current, current.and_then(unsigned))
 }
 
 /// The earlier claim that a key names.
@@ -384,13 +399,23 @@ fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
             (Subject::grant(grant.id), candidate.state.last),
         ],
         until: Some(grant.not_after),
-        still: request.key.as_ref().map_or(Vec::new(), |_| others(facts, candidate)),
+        still: still(request, facts, candidate),
     };
     Permit { state: candidate.state.clone(), discharge: facts.discharge, intent: draft }
 }
 
-/// What must not have moved for a claim with a key, beside its grant: the object and its other grants.
-/// Else an attempt with the same key could claim another of them at the same time.
+/// What must not have moved for a claim beside its grant: what the book trusts.
+///
+/// For one with a key also the object and its other grants: else an attempt with the same key could claim
+/// another of them at the same time.
+fn still(request: &Request, facts: &Facts, chosen: &Candidate) -> Vec<(Subject, u64)> {
+    let mut still = vec![(Subject::trust(), facts.trust.last)];
+    if request.key.is_some() {
+        still.extend(others(facts, chosen));
+    }
+    still
+}
+
 fn others(facts: &Facts, chosen: &Candidate) -> Vec<(Subject, u64)> {
     let newest = facts.candidates.iter().map(|other| other.state.minted).max();
     let object = Subject::object(&chosen.state.grant.object);

@@ -9,6 +9,7 @@ use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
 use crate::text::{Name, Note, Words};
 use crate::time::Stamp;
+use crate::trust::{Trust, state::SignatureError};
 
 /// What the person decided.
 #[derive(Clone, Debug)]
@@ -37,6 +38,27 @@ pub struct Terms {
     pub scope: Words,
     /// Whether a grant that the object already has may stand beside it.
     pub again: bool,
+}
+
+impl Terms {
+    /// The terms of a grant that was decided on before; `again` is not part of it.
+    pub fn of(grant: &Grant, again: bool) -> Terms {
+        let grant = grant.clone();
+        Terms {
+            agent: grant.agent,
+            allowed_actions: grant.allowed_actions,
+            binds: grant.binds,
+            decision: grant.decision,
+            executor: grant.executor,
+            minted_by: grant.minted_by,
+            not_after: grant.not_after,
+            not_before: grant.not_before,
+            not_scope: grant.not_scope,
+            object: grant.object,
+            scope: grant.scope,
+            again,
+        }
+    }
 }
 
 /// The world as the decision sees it.
@@ -90,13 +112,20 @@ pub enum Refusal {
     /// The clock is behind the ledger.
     #[error("{0}")]
     ClockBehind(String),
+    /// It was minted before.
+    #[error("grant {0} was minted already")]
+    Minted(Id),
+    /// It is not signed as it has to be.
+    #[error("signatures are asked for: {0}")]
+    Signature(SignatureError),
     /// The object stands in the sheet before.
     #[error("{0} stands in the sheet twice")]
     Twice(Object),
 }
 
-/// Decides whether to mint all of these, or none; of the first that cannot be, its place.
-pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize, Refusal)> {
+/// Decides whether to mint all of these, or none; of the first that cannot be, its place. The grants
+/// are not signed yet.
+pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<Grant>, (usize, Refusal)> {
     let mut objects = std::collections::HashSet::new();
     let mint_one = |(index, (terms, facts)): (usize, &'_ (Terms, Facts))| {
         if !objects.insert(terms.object.clone()) && !terms.again {
@@ -107,8 +136,8 @@ pub fn mint_all(asked: &[(Terms, Facts)]) -> Result<Vec<(Grant, Draft)>, (usize,
     asked.iter().enumerate().map(mint_one).collect()
 }
 
-/// Decides whether to mint; the grant and its row.
-pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
+/// Decides whether to mint; the grant, which is not signed yet.
+pub fn mint(terms: &Terms, facts: &Facts) -> Result<Grant, Refusal> {
     window(terms.not_before, terms.not_after, instant(facts.now, facts.head))?;
     if let Some(behind) = clock_behind(facts.now, facts.head) {
         return Err(Refusal::ClockBehind(behind));
@@ -123,7 +152,7 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
             not_after: state.grant.not_after,
         });
     }
-    let grant = Grant {
+    Ok(Grant {
         agent: terms.agent.clone(),
         allowed_actions: terms.allowed_actions.clone(),
         binds: terms.binds.clone(),
@@ -143,12 +172,22 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
         receipt: None,
         scope: terms.scope.clone(),
         signatures: Vec::new(),
-    };
+    })
+}
+
+/// The row of a grant that was decided on and, where signatures are asked for, signed since. It is refused
+/// if what the book trusts moves meanwhile.
+pub fn row(grant: &Grant, facts: &Facts, trust: &Trust, is_new: bool) -> Result<Draft, Refusal> {
+    if !is_new {
+        return Err(Refusal::Minted(grant.id));
+    }
+    trust.signers(grant).map_err(|(_, why)| Refusal::Signature(why))?;
     let event = Event::Minted(Minted { grant: grant.clone() });
     let refs =
         vec![(Subject::grant(grant.id), 0), (Subject::object(&grant.object), facts.object_last)];
-    let draft = Draft { until: Some(grant.not_after), ..Draft::new(event, facts.by.clone(), refs) };
-    Ok((grant, draft))
+    let still = vec![(Subject::trust(), trust.last)];
+    let draft = Draft::new(event, facts.by.clone(), refs);
+    Ok(Draft { until: Some(grant.not_after), still, ..draft })
 }
 
 /// Checks that a window is neither empty nor over.

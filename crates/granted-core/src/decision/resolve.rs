@@ -9,6 +9,8 @@ use crate::digest::Digest;
 use crate::id::Id;
 use crate::json::Json;
 use crate::ledger::{By, Draft, Event, Subject};
+use crate::trust::state::SignatureError;
+use crate::trust::{Statement, Trust};
 
 /// The most bytes of a receipt in canonical form.
 pub const MAX_RECEIPT: usize = 4_096;
@@ -41,18 +43,16 @@ pub enum Refusal {
     /// The executor wrote a result before.
     #[error("attempt {0} has a result already")]
     HasResult(Id),
+    /// It is not signed as it has to be.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
     /// The token is not the one that the executor was given.
     #[error("the token is not the one of attempt {0}")]
     WrongToken(Id),
 }
 
-/// Decides whether the person may settle an attempt; the row. The grant stays spent.
-pub fn resolve(
-    id: Id,
-    attempt: Option<&Attempt>,
-    resolved: Resolved,
-    door: &By,
-) -> Result<Draft, Refusal> {
+/// Decides whether the person may settle an attempt: the attempt.
+pub fn resolvable(id: Id, attempt: Option<&Attempt>) -> Result<&Attempt, Refusal> {
     let attempt = attempt.ok_or(Refusal::Unknown(id))?;
     let outcome = attempt.outcome.as_ref().ok_or(Refusal::Runs(id))?;
     if outcome.body.outcome != Class::Uncertain {
@@ -62,7 +62,26 @@ pub fn resolve(
     if attempt.resolved.is_some() {
         return Err(Refusal::Resolved(id));
     }
-    Ok(draft(Event::Resolved(resolved), attempt, door))
+    Ok(attempt)
+}
+
+/// What is to be signed for the person's word on an attempt.
+pub fn statement(book: Id, attempt: &Attempt, resolved: &Resolved) -> Statement {
+    let Resolved { by, happened, note, signature: _ } = resolved;
+    Statement::resolve(book, attempt.id, attempt.last, *happened, by, note.as_ref())
+}
+
+/// Decides whether the person may settle an attempt that is [`resolvable`]; the row. The grant stays spent.
+pub fn resolve(
+    attempt: &Attempt,
+    resolved: Resolved,
+    statement: &Statement,
+    trust: &Trust,
+    door: &By,
+) -> Result<Draft, Refusal> {
+    trust.verify(statement, resolved.signature.as_ref())?;
+    let still = vec![(Subject::trust(), trust.last)];
+    Ok(Draft { still, ..draft(Event::Resolved(resolved), attempt, door) })
 }
 
 /// Decides whether an executor may write its own result; the row. Once, while the act runs, with

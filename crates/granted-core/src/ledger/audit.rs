@@ -30,10 +30,12 @@ use super::{Event, Head, Row};
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::store::RawLine;
+use signatures::Signatures;
 
 mod fold;
 mod moves;
 mod refs;
+mod signatures;
 
 pub use fold::check_subject_events;
 pub use moves::{MOVE_BYTES, Move, Step};
@@ -67,13 +69,16 @@ pub struct Audit {
     head: Option<Head>,
     book: Option<Id>,
     open_append: Option<(u64, u64)>,
+    /// The digest of the row before the append that a row belongs to.
+    before: Option<Digest>,
     end: u64,
+    signatures: Signatures,
 }
 
 impl Audit {
     /// Checks the next line and emits the moves of its row.
     ///
-    /// After a fault the audit stays as it was before the line; there is no point in going on.
+    /// After a fault there is no point in going on.
     pub fn line(&mut self, line: RawLine<'_>, mut emit: impl FnMut(Move)) -> Result<(), Fault> {
         let number = self.rows().saturating_add(1);
         let fault = |cause| Fault { line: number, offset: line.offset, cause };
@@ -81,9 +86,15 @@ impl Audit {
             .map_err(|e| fault(Cow::Owned(e.to_string())))?;
         self.check_place(&row, number).map_err(|cause| fault(cause.into()))?;
         refs::check(&row, self.book, &mut emit).map_err(|cause| fault(cause.into()))?;
+        let before = self.before.filter(|_| self.open_append.is_some()).unwrap_or(row.prev);
+        if let Some(book) = self.book {
+            let signed = self.signatures.check(book, &row, before, &mut emit);
+            signed.map_err(|cause| fault(cause.into()))?;
+        }
         if let Event::Opened(opened) = &row.event {
             self.book = Some(opened.book);
         }
+        self.before = Some(before);
         self.open_append = row.of.filter(|(i, n)| i < n);
         self.head = Some(Head { seq: row.seq, at: row.at, hash: Digest::of(line.bytes) });
         self.end = end_of(line);

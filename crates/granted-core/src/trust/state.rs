@@ -52,19 +52,23 @@ pub struct Trust {
     /// The seq of the last row that moved it, 0 if none: what its next row and what is signed for it
     /// come after.
     pub last: u64,
+    book: Option<Id>,
     keys: Vec<Trusted>,
     begun: bool,
 }
 
 /// Why something that was signed does not count.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unsworn {
+pub enum SignatureError {
     /// Nothing signed it.
     #[error("no trusted key signed it")]
-    Unsigned,
+    Missing,
     /// A key signed it that is not trusted.
     #[error("key {0} is not trusted")]
     Untrusted(KeyId),
+    /// It was made for another book.
+    #[error("it is of another book")]
+    Book,
     /// The signature is wrong.
     #[error("the signature of key {0}: {1}")]
     Bad(KeyId, Flaw),
@@ -74,7 +78,7 @@ impl Trust {
     /// Folds the rows of `trust:keys`, oldest first. A row that the rules do not allow changes nothing: a
     /// program that can write the file can add one.
     pub fn fold(book: Id, rows: &[Row]) -> Trust {
-        let mut trust = Trust::default();
+        let mut trust = Trust { book: Some(book), ..Trust::default() };
         for row in rows {
             let _ = trust.apply(book, row);
         }
@@ -88,7 +92,7 @@ impl Trust {
             Event::KeyTrusted(KeyTrusted { key, name, signature }) => {
                 self.free(key, name).map_err(|_| "it trusts a key or a name that is trusted")?;
                 let statement = Statement::trust(book, last, key, name);
-                self.sworn(&statement, signature.as_ref())
+                self.verify(&statement, signature.as_ref())
                     .map_err(|_| "no trusted key signed it")?;
                 let by = signature.as_ref().map(|signature| signature.key);
                 let (key, name) = (key.clone(), name.clone());
@@ -104,7 +108,7 @@ impl Trust {
             }
             Event::ModeSet(ModeSet { mode, signature }) => {
                 if *mode == Mode::Open {
-                    self.sworn(&Statement::open(book, last), signature.as_ref())
+                    self.verify(&Statement::open(book, last), signature.as_ref())
                         .map_err(|_| "no trusted key signed it")?;
                 }
                 self.mode = *mode;
@@ -129,20 +133,20 @@ impl Trust {
         self.begun
     }
 
-    /// Checks what a book is sworn to: by a trusted key, once there was one.
-    pub fn sworn(
+    /// Checks that a trusted key signed this, once the book has trusted one.
+    pub fn verify(
         &self,
         statement: &Statement,
         signature: Option<&Signature>,
-    ) -> Result<(), Unsworn> {
+    ) -> Result<(), SignatureError> {
         match signature {
-            None if self.begun => Err(Unsworn::Unsigned),
+            None if self.begun => Err(SignatureError::Missing),
             None => Ok(()),
             Some(signature) => {
                 let id = signature.key;
-                let trusted = self.key(id).ok_or(Unsworn::Untrusted(id))?;
+                let trusted = self.key(id).ok_or(SignatureError::Untrusted(id))?;
                 let verified = signature.verify(&trusted.key, statement);
-                verified.map_err(|flaw| Unsworn::Bad(id, flaw))
+                verified.map_err(|flaw| SignatureError::Bad(id, flaw))
             }
         }
     }
@@ -151,22 +155,25 @@ impl Trust {
     ///
     /// Where signatures are asked for, one by a trusted key is enough. Where they are not, there need be none;
     /// but one by a trusted key that is wrong is told all the same.
-    pub fn signed(&self, grant: &Grant) -> Result<Vec<&Trusted>, (Reason, Unsworn)> {
+    pub fn signers(&self, grant: &Grant) -> Result<Vec<&Trusted>, (Reason, SignatureError)> {
         let statement = Statement::grant(grant);
         let (mut good, mut flaw) = (Vec::new(), None);
         for signature in &grant.signatures {
-            match (self.sworn(&statement, Some(signature)), self.key(signature.key)) {
+            match (self.verify(&statement, Some(signature)), self.key(signature.key)) {
                 (Ok(()), Some(trusted)) => good.push(trusted),
-                (Err(why @ Unsworn::Bad(..)), _) => flaw = Some((Reason::BadSignature, why)),
+                (Err(why @ SignatureError::Bad(..)), _) => flaw = Some((Reason::BadSignature, why)),
                 (Err(why), _) => flaw = flaw.or(Some((Reason::UntrustedKey, why))),
                 (Ok(()), None) => {}
             }
         }
         let asked = self.mode == Mode::Signed;
+        if asked && self.book.is_some_and(|book| book != grant.book) {
+            return Err((Reason::BadSignature, SignatureError::Book));
+        }
         match flaw {
             _ if !good.is_empty() => Ok(good),
             Some(flaw) if asked || flaw.0 == Reason::BadSignature => Err(flaw),
-            None if asked => Err((Reason::Unsigned, Unsworn::Unsigned)),
+            None if asked => Err((Reason::Unsigned, SignatureError::Missing)),
             _ => Ok(good),
         }
     }
@@ -214,7 +221,7 @@ pub enum Refusal {
     SameMode(Mode),
     /// It is not signed as it has to be.
     #[error(transparent)]
-    Unsworn(#[from] Unsworn),
+    Signature(#[from] SignatureError),
 }
 
 impl Change {
@@ -239,7 +246,7 @@ impl Change {
     ) -> Result<Draft, Refusal> {
         self.possible(trust)?;
         if let Some(statement) = self.statement(book, trust) {
-            trust.sworn(&statement, signature.as_ref())?;
+            trust.verify(&statement, signature.as_ref())?;
         }
         let event = match self {
             Change::Trust(key, name) => Event::KeyTrusted(KeyTrusted { key, name, signature }),

@@ -221,6 +221,7 @@ impl From<Refusal> for Failure {
             Refusal::EmptyWindow { .. } | Refusal::WindowOver { .. } => Failure::usage(refusal),
             Refusal::HasGrant { .. } => Failure::refused(refusal)
                 .hint("to mint another beside it: --again; to take it back: granted revoke"),
+            Refusal::Signature(_) | Refusal::Minted(_) => Failure::refused(refusal),
             Refusal::Twice(_) => {
                 Failure::usage(refusal).hint("to mint several for one object: --again")
             }
@@ -275,7 +276,7 @@ impl From<TrustError> for Failure {
     fn from(error: TrustError) -> Failure {
         match error {
             TrustError::Book(error) => error.into(),
-            TrustError::Refused(trust::Refusal::Unsworn(_)) => Failure::new(Kind::Key, error)
+            TrustError::Refused(trust::Refusal::Signature(_)) => Failure::new(Kind::Key, error)
                 .hint("what is trusted: granted trust; to sign with another key: --sign-with"),
             TrustError::Refused(_) => Failure::refused(error),
         }

@@ -129,6 +129,7 @@ fn facts(
 ) -> Result<Facts, ReadError> {
     let (states, _) = gather::grants_of(book, &request.object)?;
     let pending = gather::pending(book, &states)?;
+    let trust = gather::trust(book)?;
     let now = book.now();
     let head = book.ledger.head()?;
     // By the time that the claim would have, as its window is judged by.
@@ -143,6 +144,7 @@ fn facts(
         head,
         candidates: states.into_iter().map(|state| gather::candidate(book, state)).collect(),
         pending,
+        trust,
         drift,
         executor: executor.clone(),
         discharge: attempt.id,

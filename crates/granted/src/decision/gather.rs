@@ -9,8 +9,10 @@ use granted_core::decision::{Attempt, Bind, Grant, GrantState, Object};
 use granted_core::id::Id;
 use granted_core::ledger::{Event, Subject};
 use granted_core::store::ReadError;
+use granted_core::trust::Trust;
 
 use crate::book::Book;
+use crate::ledger::checkpoint;
 
 /// The grants of an object, oldest first, and the seq of the last row that moved the object.
 pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>, u64), ReadError> {
@@ -23,6 +25,14 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
         }
     }
     Ok((states, last))
+}
+
+/// What the book trusts.
+pub(crate) fn trust(book: &Book) -> Result<Trust, ReadError> {
+    let rows = book.ledger.rows(&Subject::trust())?;
+    // Only rows need the book's id.
+    let id = if rows.is_empty() { None } else { checkpoint::id(book)? };
+    Ok(id.map_or_else(Trust::default, |id| Trust::fold(id, &rows)))
 }
 
 /// The seq of the last row that moved the object.
@@ -44,6 +54,18 @@ pub(crate) fn attempt(book: &Book, id: Id) -> Result<Option<Attempt>, ReadError>
 /// A grant together with what its document says now.
 pub(crate) fn candidate(book: &Book, state: GrantState) -> Candidate {
     Candidate { standing: document_standing(book, &state.grant), state }
+}
+
+/// As [`candidate`], for showing: a grant that is not signed as it has to be is no more live than one
+/// whose document cannot be read.
+pub(crate) fn signed_candidate(book: &Book, state: GrantState, trust: &Trust) -> Candidate {
+    let mut candidate = candidate(book, state);
+    if candidate.standing == Standing::Agrees
+        && let Err((_, why)) = trust.signers(&candidate.state.grant)
+    {
+        candidate.standing = Standing::Unreadable(why.to_string());
+    }
+    candidate
 }
 
 /// What a grant's document says now, through a fresh open by path.

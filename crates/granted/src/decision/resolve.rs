@@ -7,7 +7,8 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::json::Json;
 use granted_core::ledger::Draft;
-use granted_core::store::AppendError;
+use granted_core::store::{AppendError, ReadError};
+use granted_core::trust::{Signature, Statement, Trust};
 
 use super::gather;
 use super::settle::settle;
@@ -25,12 +26,32 @@ pub enum ResolveError {
 }
 
 /// Settles an uncertain attempt on the person's word; one that was cut off and that no row has
-/// settled yet is recorded as interrupted first. The grant stays spent.
-pub fn resolve(book: &Book, id: Id, resolved: &Resolved) -> Result<(), ResolveError> {
-    settle_first(book, id)?;
+/// settled yet is recorded as interrupted first. The grant stays spent. `sign` is asked for a signature
+/// once the book has trusted a key.
+pub fn resolve<E: From<ResolveError>>(
+    book: &Book,
+    id: Id,
+    resolved: &Resolved,
+    mut sign: impl FnMut(&Trust, &Statement) -> Result<Signature, E>,
+) -> Result<(), E> {
+    settle_first(book, id).map_err(ResolveError::from)?;
+    let mut signed: Option<(Statement, Signature)> = None;
     append(book, |book| {
-        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
-        Ok(rules::resolve(id, attempt.as_ref(), resolved.clone(), &book.by(None))?)
+        let attempt = gather::attempt(book, id).map_err(ResolveError::from)?;
+        let trust = gather::trust(book).map_err(ResolveError::from)?;
+        let mut resolved = resolved.clone();
+        let own = rules::resolvable(id, attempt.as_ref()).map_err(ResolveError::from)?;
+        let statement = rules::statement(book.id().map_err(ResolveError::from)?, own, &resolved);
+        if trust.has_begun() {
+            let signature = match signed.take().filter(|(earlier, _)| *earlier == statement) {
+                Some((_, signature)) => signature,
+                None => sign(&trust, &statement)?,
+            };
+            resolved.signature = Some(signature.clone());
+            signed = Some((statement.clone(), signature));
+        }
+        let draft = rules::resolve(own, resolved, &statement, &trust, &book.by(None));
+        Ok(draft.map_err(ResolveError::from)?)
     })
 }
 
@@ -44,7 +65,7 @@ pub fn result(
 ) -> Result<(), ResolveError> {
     let token = Digest::of(token.as_bytes());
     append(book, |book| {
-        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
+        let attempt = gather::attempt(book, id)?;
         let intent = attempt.as_ref().and_then(|attempt| attempt.intent.as_ref());
         let act = intent.map_or(ActState::Absent, |i| gather::act_state(book, &i.body.act));
         let by = book.by(None);
@@ -52,15 +73,15 @@ pub fn result(
     })
 }
 
-fn append(
+fn append<E: From<ResolveError>>(
     book: &Book,
-    decide: impl Fn(&Book) -> Result<Draft, ResolveError>,
-) -> Result<(), ResolveError> {
+    mut decide: impl FnMut(&Book) -> Result<Draft, E>,
+) -> Result<(), E> {
     loop {
         match book.append(&[decide(book)?]) {
             Ok(_) => return Ok(()),
             Err(AppendError::Conflict) => {}
-            Err(e) => return Err(BookError::from(e).into()),
+            Err(e) => return Err(ResolveError::from(BookError::from(e)).into()),
         }
     }
 }
@@ -72,4 +93,10 @@ fn settle_first(book: &Book, id: Id) -> Result<(), BookError> {
         settle(book, &state)?;
     }
     Ok(())
+}
+
+impl From<ReadError> for ResolveError {
+    fn from(error: ReadError) -> ResolveError {
+        ResolveError::Book(error.into())
+    }
 }

@@ -1,11 +1,12 @@
 //! Changing what a book trusts.
 
-use granted_core::ledger::Subject;
-use granted_core::store::{AppendError, ReadError};
+use granted_core::store::AppendError;
 use granted_core::trust::{Change, Mode, Refusal, Signature, Statement, Trust};
 
+use super::gather;
+pub(crate) use super::gather::trust;
 use crate::book::{Book, BookError};
-use crate::ledger::{checkpoint, witness};
+use crate::ledger::witness;
 
 /// Why a book's trust was not changed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -16,14 +17,6 @@ pub enum TrustError {
     /// The ledger.
     #[error(transparent)]
     Book(#[from] BookError),
-}
-
-/// What the book trusts. Writes nothing.
-pub fn trust(book: &Book) -> Result<Trust, ReadError> {
-    match checkpoint::id(book)? {
-        Some(id) => Ok(Trust::fold(id, &book.ledger.rows(&Subject::trust())?)),
-        None => Ok(Trust::default()),
-    }
 }
 
 /// Makes a change. What widens has to be signed, for which `sign` is called; and again if what is trusted was
@@ -39,7 +32,7 @@ pub fn change<E: From<TrustError>>(
     let by = book.by(None);
     loop {
         let id = book.id().map_err(TrustError::from)?;
-        let trust = trust(book).map_err(BookError::from).map_err(TrustError::from)?;
+        let trust = gather::trust(book).map_err(BookError::from).map_err(TrustError::from)?;
         change.possible(&trust).map_err(TrustError::from)?;
         let statement = change.statement(id, &trust);
         let signature = statement.map(|statement| sign(&trust, &statement)).transpose()?;

@@ -210,6 +210,15 @@ pub(super) fn status_output() -> Value {
                 grant(),
             ),
             "rows": rows("The last rows of the grant and of the attempts on it, oldest first."),
+            "signed_by": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": { "key": { "type": "string" }, "name": { "type": "string" } },
+                    "required": ["key", "name"],
+                },
+                "description": "The trusted keys that signed the grant; absent if there are none.",
+            },
         },
         "required": ["status", "grant", "rows"],
     })

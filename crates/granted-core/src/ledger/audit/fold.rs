@@ -37,6 +37,7 @@ struct Subject {
 #[derive(Clone, Copy)]
 enum State {
     Object,
+    Trust,
     Grant(Grant),
     /// A grant of which only an accepted row speaks: its own rows were damaged.
     Lost,
@@ -51,6 +52,8 @@ struct Grant {
     opens: i64,
     closes: i64,
     object: u64,
+    /// The keys that signed it.
+    signed: u64,
     /// The attempt that holds it.
     holder: Option<u64>,
     uses: u64,
@@ -87,6 +90,7 @@ impl State {
     fn after(state: Option<State>, step: Step) -> Next {
         match (state, step) {
             (None | Some(State::Object), Step::Object) => Ok(State::Object),
+            (None | Some(State::Trust), Step::Trust) => Ok(State::Trust),
             (None, Step::Minted { session, opens, closes, object }) => {
                 Ok(State::Grant(Grant::minted(session, opens, closes, object)))
             }
@@ -104,8 +108,11 @@ impl State {
             (Some(State::Running(running)), step) => running.after(step),
             (Some(State::Ended(ended)), step) => ended.after(step).map(State::Ended),
             (Some(State::Lost), _) => Err("it moves a grant that an accepted row closed"),
+            (Some(State::Trust), _) => Err("it does to what is trusted what only grants know"),
             (None, Step::Claimed { .. } | Step::Settled { .. } | Step::Expired { .. })
-            | (None, Step::Revoked) => Err("it moves a grant that was never minted"),
+            | (None, Step::Revoked | Step::Signed { .. } | Step::Asked { .. }) => {
+                Err("it moves a grant that was never minted")
+            }
             (None, _) => Err("it moves a discharge that has no intent"),
             (Some(State::Object), _) => Err("it does to an object what only grants know"),
         }
@@ -119,6 +126,7 @@ impl Grant {
             opens,
             closes,
             object,
+            signed: 0,
             holder: None,
             uses: 0,
             spent: false,
@@ -151,6 +159,11 @@ impl Grant {
                 self.expired = true;
             }
             Step::Closed => self.closed = true,
+            Step::Signed { keys } => self.signed = keys,
+            Step::Asked { keys } if self.signed & keys == 0 => {
+                return Err("no key that is trusted signed the grant that it claims");
+            }
+            Step::Asked { .. } => {}
             Step::Minted { .. } => return Err("it mints a grant that was minted before"),
             _ => return Err("it does to a grant what only discharges and objects know"),
         }

@@ -98,6 +98,18 @@ pub enum Step {
     },
     /// The person settled the attempt's uncertain outcome.
     Resolved,
+    /// What the book trusts was changed.
+    Trust,
+    /// Trusted keys signed the grant that the row mints: a bit for each of the book's keys.
+    Signed {
+        /// The keys.
+        keys: u64,
+    },
+    /// The row claims the grant where signatures are asked for.
+    Asked {
+        /// The keys that are trusted.
+        keys: u64,
+    },
 }
 
 impl Move {
@@ -147,6 +159,9 @@ impl Step {
             Step::Turned { reason } => (12, index(reason), 0, 0),
             Step::Outcome { grant, object, reason } => (13, grant, object, index(reason)),
             Step::Resolved => (14, 0, 0, 0),
+            Step::Trust => (15, 0, 0, 0),
+            Step::Signed { keys } => (16, keys, 0, 0),
+            Step::Asked { keys } => (17, keys, 0, 0),
         }
     }
 
@@ -170,6 +185,9 @@ impl Step {
             12 => Step::Turned { reason: reason(a)? },
             13 => Step::Outcome { grant: a, object: b, reason: reason(c)? },
             14 => Step::Resolved,
+            15 => Step::Trust,
+            16 => Step::Signed { keys: a },
+            17 => Step::Asked { keys: a },
             _ => return None,
         })
     }
@@ -224,6 +242,9 @@ mod tests {
             Step::Intent { grant, object },
             Step::Late,
             Step::Resolved,
+            Step::Trust,
+            Step::Signed { keys: 1 << 63 },
+            Step::Asked { keys: u64::MAX },
         ];
         for (executor, ok) in [(false, false), (false, true), (true, false), (true, true)] {
             for declines in [false, true] {

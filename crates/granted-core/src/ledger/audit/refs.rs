@@ -82,6 +82,12 @@ pub(super) fn check(
             grant(&owner.0)?;
             moves(owner, Step::Revoked);
         }
+        (Event::KeyTrusted(_) | Event::KeyUntrusted(_) | Event::ModeSet(_), [owner]) => {
+            if owner.0 != Subject::trust() {
+                return Err("its `refs` are not what the book trusts");
+            }
+            moves(owner, Step::Trust);
+        }
         _ => return Err("its `refs` are not those of its kind"),
     }
     Ok(())

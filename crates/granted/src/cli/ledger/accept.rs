@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
+use super::super::sign_with::{SignWith, sign};
 use crate::ledger::accept::accept;
 use crate::render;
 
@@ -24,6 +25,9 @@ pub(crate) struct Args {
     /// Why.
     #[arg(long, value_name = "TEXT")]
     reason: Note,
+    /// The key that signs, once one is trusted; default: the only key file that is trusted.
+    #[arg(long, value_name = "KEY")]
+    sign_with: Option<SignWith>,
 }
 
 const AFTER_HELP: &str = "\
@@ -38,7 +42,9 @@ struct AcceptJson<'a> {
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("ledger accept", out)?;
-    let accepted = accept(&book, &args.by, &args.reason)?;
+    let accepted = accept(&book, &args.by, &args.reason, |trust, statement| {
+        sign(&book, args.sign_with.as_ref(), trust, statement)
+    })?;
     if out.is_json() {
         let closed = accepted.closed.iter().map(|subject| subject.as_str()).collect();
         out.value(&AcceptJson { accepted: &accepted.what, closed });
