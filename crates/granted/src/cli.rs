@@ -93,17 +93,19 @@ enum Verb {
 impl Verb {
     /// Whether it does more than to print something.
     fn acts(&self) -> bool {
-        !matches!(
-            self,
+        match self {
+            Verb::Key(args) => args.acts(),
+            Verb::Trust(args) => args.acts(),
             Verb::Status(_)
-                | Verb::List(_)
-                | Verb::Show(_)
-                | Verb::Ledger(_)
-                | Verb::Lag(_)
-                | Verb::Executors(_)
-                | Verb::Completions(_)
-                | Verb::Man(_)
-        )
+            | Verb::List(_)
+            | Verb::Show(_)
+            | Verb::Ledger(_)
+            | Verb::Lag(_)
+            | Verb::Executors(_)
+            | Verb::Completions(_)
+            | Verb::Man(_) => false,
+            _ => true,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn bounded(encoded: String, id: &str) -> String {
 }
 
 /// The order in which a document shows its fields: as a person would tell it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "kind",
     "id",
     "book",
@@ -90,6 +90,7 @@ const ORDER: [&str; 18] = [
     "not_after",
     "minted_by",
     "minted_at",
+    "signatures",
     "consumed",
     "consumed_at",
     "receipt",

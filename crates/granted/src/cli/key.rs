@@ -42,6 +42,13 @@ enum Command {
     Export(export::Args),
 }
 
+impl Args {
+    /// Whether it does more than to print something.
+    pub(super) fn acts(&self) -> bool {
+        !matches!(self.command, Command::List(_) | Command::Export(_))
+    }
+}
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     match args.command {
         Command::New(args) => new::run(args, out),

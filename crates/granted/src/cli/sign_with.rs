@@ -37,21 +37,30 @@ impl FromStr for SignWith {
     }
 }
 
-/// Has the person sign what a change of trust asks for, which is shown first.
+/// Has the person sign what a change of trust asks for; again, if that changes meanwhile.
 pub(crate) fn asking<'a>(
     book: &'a Book,
     with: Option<&'a SignWith>,
 ) -> impl FnMut(&Trust, &Statement) -> Result<Signature, Failure> + 'a {
     let mut asked = false;
     move |trust, statement| {
-        let mut signer = signer(book, with, trust)?;
         if std::mem::replace(&mut asked, true) {
             Terminal::open()?
                 .line("what is trusted was changed meanwhile, so it is signed anew")?;
         }
-        agree(std::slice::from_ref(statement))?;
-        Ok(signer.sign(statement)?)
+        sign(book, with, trust, statement)
     }
+}
+
+/// Has the person sign one statement, which is shown first.
+pub(crate) fn sign(
+    book: &Book,
+    with: Option<&SignWith>,
+    trust: &Trust,
+    statement: &Statement,
+) -> Result<Signature, Failure> {
+    let mut signed = sign_all(book, with, trust, std::slice::from_ref(statement))?;
+    signed.pop().ok_or_else(|| Failure::new(Kind::Key, "nothing was signed"))
 }
 
 /// Has the person sign all of these, which are shown first.

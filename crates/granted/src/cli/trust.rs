@@ -35,6 +35,13 @@ struct TrustJson<'a> {
     mode: Mode,
 }
 
+impl Args {
+    /// Whether it does more than to print something.
+    pub(super) fn acts(&self) -> bool {
+        self.command.is_some()
+    }
+}
+
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     match args.command {
         Some(Command::Mode(args)) => mode::run(&args, out),

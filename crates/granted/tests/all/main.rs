@@ -39,6 +39,7 @@ mod notices;
 mod pty;
 mod races;
 mod session;
+mod signed;
 mod storm;
 mod streams;
 mod threats;

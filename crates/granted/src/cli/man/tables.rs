@@ -49,6 +49,7 @@ pub(super) const FILES: &[Row] = &[
     ("`config.toml`", "the executors, the notifier and the witnesses, written by the person"),
     ("`ledger.jsonl`", "the ledger"),
     ("`index/`", "an index of the ledger, and nodes of its tree; it may be deleted"),
+    ("`keys/NAME.pem`", "the person's keys, each sealed with a password"),
     ("`book.key`", "beside the ledger, the book's own private key, made with the first checkpoint"),
     ("`checkpoint`", "beside the ledger, the newest checkpoint"),
     ("`acts/`", "a locked file for each process that acts"),

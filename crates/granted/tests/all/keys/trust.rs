@@ -191,6 +191,18 @@ fn to_ask_for_no_signatures_any_more_is_signed() {
     assert_eq!(mode(&home), "open");
 }
 
+#[test]
+fn a_yes_that_was_typed_ahead_is_none() {
+    let home = home();
+    let mut pty = Pty::start(&home.command(["key", "trust", "bob"]));
+    pty.until("of key `bob`: ");
+    pty.line(&format!("{PASSWORD}\ny"));
+    pty.until("[y/N] ");
+    pty.line("");
+    pty.end().exits(1);
+    assert_eq!(trusted(&home), ["ada"]);
+}
+
 /// A program that changes a key file's first line has no other key trusted by it, nor signs with one.
 #[test]
 fn the_first_line_of_a_key_file_is_only_said() {
