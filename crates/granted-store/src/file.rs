@@ -151,7 +151,7 @@ impl Ledger for FileLedger {
         self.writer().accept(&self.site, drafts)
     }
 
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         self.reader()?.map_or(Ok(false), |reader| reader.holds(appended))
     }
     /// Merges index runs and removes those of no use.
