@@ -57,8 +57,9 @@ pub trait Ledger: Send + Sync {
         drafts: &mut dyn FnMut(&Moved<'_>) -> Result<Vec<Draft>, ReadError>,
     ) -> Result<Appended, AppendError>;
 
-    /// Whether the rows of this append lie in the ledger byte for byte, seen through a fresh open.
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError>;
+    /// Whether the rows of these appends lie in the ledger byte for byte, seen through one fresh
+    /// open.
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError>;
 
     /// The digest of the line that begins at this place, which [`RawLine::offset`] gave, seen through
     /// a fresh open; `None` if no whole line begins there.

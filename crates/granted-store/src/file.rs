@@ -152,7 +152,7 @@ impl Ledger for FileLedger {
         self.writer().accept(&self.site, drafts)
     }
 
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         self.reader()?.map_or(Ok(false), |reader| reader.holds(appended))
     }
 

@@ -234,11 +234,17 @@ impl<'s> Reader<'s> {
     }
 
     /// See [`granted_core::store::Ledger::holds`].
-    pub(crate) fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
-        let mut expected = Vec::new();
-        put_lines(&mut expected, &appended.lines);
-        let mut bytes = vec![0; expected.len()];
-        let count = self.io(read_some(&self.file, &mut bytes, appended.position))?;
-        Ok(count == expected.len() && bytes == expected)
+    pub(crate) fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
+        let (mut expected, mut bytes) = (Vec::new(), Vec::new());
+        for appended in appended {
+            expected.clear();
+            put_lines(&mut expected, &appended.lines);
+            bytes.resize(expected.len(), 0);
+            let count = self.io(read_some(&self.file, &mut bytes, appended.position))?;
+            if count != expected.len() || bytes != expected {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

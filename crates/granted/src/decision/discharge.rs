@@ -250,12 +250,11 @@ fn confirm(
     appended: Option<&Appended>,
 ) -> Report {
     let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
-    for rows in std::iter::once(acted.intent()).chain(appended) {
-        match book.ledger.holds(rows) {
-            Ok(true) => {}
-            Ok(false) => return mismatch("the rows do not read back as they were written".into()),
-            Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
-        }
+    let written: Vec<&Appended> = std::iter::once(acted.intent()).chain(appended).collect();
+    match book.ledger.holds(&written) {
+        Ok(true) => {}
+        Ok(false) => return mismatch("the rows do not read back as they were written".into()),
+        Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
     }
     for line in appended.iter().flat_map(|appended| &appended.lines) {
         match Row::parse(&line.bytes) {
