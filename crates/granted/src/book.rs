@@ -35,8 +35,9 @@ impl Book {
     /// Opens the book of this home, in its files, by the system's clock.
     pub fn open(home: Home, door: Door) -> Book {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let ledger = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by(door)));
-        let documents = Arc::new(FileDocuments::new(home.documents()));
+        let ledger = FileLedger::new(home.ledger(), clock.clone(), by(door)).within(home.root());
+        let documents = FileDocuments::new(home.documents()).within(home.root());
+        let (ledger, documents) = (Arc::new(ledger), Arc::new(documents));
         Book::with(home, door, ledger, documents, clock)
     }
 
@@ -48,7 +49,7 @@ impl Book {
         documents: Arc<dyn Documents>,
         clock: Arc<dyn Clock>,
     ) -> Book {
-        let acts = Acts::beside(home.ledger());
+        let acts = Acts::beside(&home.ledger_folder());
         let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up) = (by(door), Mutex::default());
         Book { home, ledger, documents, acts, clock, news, by, given_up }
@@ -67,7 +68,7 @@ impl Book {
     /// The config as it is now. Only what runs executors needs it: a person who comes to take a
     /// grant back is not held up by a typo.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        Config::load(&self.home.config())
+        Config::load(&self.home)
     }
 
     /// Who writes, for an attempt of this agent.
@@ -185,7 +186,7 @@ pub(crate) fn unwritable(error: ReadError) -> AppendError {
 }
 
 /// Who writes through this door.
-fn by(door: Door) -> By {
+pub(crate) fn by(door: Door) -> By {
     By { agent: None, door, host: host(), uid: rustix::process::getuid().as_raw() }
 }
 

@@ -1,14 +1,17 @@
 //! Writing a run over rows that are durable.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 
 use granted_core::digest::Digest;
 use granted_core::ledger::row::Moves;
 
 use super::run::{self, Covers, Entry};
 use super::{Index, UNCOVERED, first_line};
+use crate::custody::Kept;
 use crate::file::lines::{Lines, line_at};
 use crate::open::{self, Identity};
 
@@ -70,8 +73,9 @@ impl Index {
         entries.sort_unstable();
         let line = line_at(ledger, last_offset, to)?.ok_or_else(nothing)?;
         let covers = Covers { from, to, last_offset, seq, hash: Digest::of(&line), book };
-        open::make_folder(&self.folder).map_err(io::Error::other)?;
-        open::replace(&self.folder, &covers.name(), |file| {
+        let folder = self.folder.make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        let (at, name) = (folder.handle.as_fd(), covers.name());
+        open::replace_at(at, OsStr::new(&name), &folder.path, |file| {
             let mut writer = run::Writer::new(file);
             entries.iter().try_for_each(|entry| writer.push(*entry))?;
             writer.finish(&covers)

@@ -119,7 +119,7 @@ impl From<HomeError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
-        Failure::new(Kind::Config, error)
+        Failure { hint: error.mend.clone(), ..Failure::new(Kind::Config, error) }
     }
 }
 
@@ -140,7 +140,11 @@ impl From<AppendError> for Failure {
             AppendError::NotWritten(NotWritten::RolledBack(_)) => Kind::LedgerRolledBack,
             _ => Kind::LedgerUnwritable,
         };
-        Failure::new(kind, error)
+        let failure = Failure::new(kind, &error);
+        match error {
+            AppendError::NotWritten(NotWritten::Custody(breach)) => failure.hint(breach.mend()),
+            _ => failure,
+        }
     }
 }
 

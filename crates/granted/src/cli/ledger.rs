@@ -8,7 +8,7 @@ use granted_core::text::{Note, Shown};
 use granted_core::time::Stamp;
 use serde::Serialize;
 
-use super::args::{book, instant, person_book};
+use super::args::{instant, person_book, reading_book};
 use super::failure::Failure;
 use super::out::Out;
 use crate::book::Book;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 }
 
 fn show(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let Args { id: object_id, grant, kind, since, .. } = args;
     let filter = Filter { object_id, grant, kind, since, kinds: &[] };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;
@@ -141,7 +141,7 @@ struct FaultJson {
 }
 
 fn check(out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let begun = clock::since_boot();
     let spent = || clock::since_boot().saturating_sub(begun);
     let mut shown = false;

@@ -17,6 +17,7 @@ mod completions;
 mod config;
 mod corpora;
 mod crowd;
+mod custody;
 mod cuts;
 mod disk;
 mod docs;
