@@ -11,6 +11,7 @@ mod args;
 mod asked;
 mod completions;
 mod discharge;
+mod doctor;
 mod executors;
 mod failure;
 mod lag;
@@ -78,6 +79,7 @@ enum Verb {
     Ledger(ledger::Args),
     Lag(lag::Args),
     Executors(executors::Args),
+    Doctor(doctor::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -132,6 +134,7 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Ledger(args) => ledger::run(args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
+        Verb::Doctor(args) => doctor::run(args, out),
         Verb::Mcp(args) => mcp::run(args, out),
         Verb::Completions(args) => Ok(completions::run(&args, out)),
         Verb::Man(args) => man::run(&args, out),

@@ -21,6 +21,7 @@ mod custody;
 mod cuts;
 mod disk;
 mod docs;
+mod doctor;
 mod document;
 mod doors;
 mod executors;
