@@ -1,5 +1,6 @@
 //! Where rows and documents are kept: two small traits, and what every store of them promises.
 
+use crate::custody::Breach;
 use crate::decision::document::{Document, DocumentName};
 use crate::digest::Digest;
 use crate::ledger::event::Torn;
@@ -78,6 +79,8 @@ pub struct Condition {
     pub damage: Option<Damage>,
     /// The ledger is shorter than its index or differs from it: the rows that the index had seen.
     pub rollback: Option<u64>,
+    /// Somebody else could have written the ledger.
+    pub custody: Option<Breach>,
 }
 
 /// Where a damaged tail begins.
@@ -189,6 +192,9 @@ pub enum NotWritten {
     /// The ledger is shorter than it was, or another; only rows that narrow are written.
     #[error("{0}")]
     RolledBack(String),
+    /// Somebody else could have written the ledger; only rows that narrow are written.
+    #[error("{0}")]
+    Custody(Breach),
     /// A row would have over 64 KiB.
     #[error("a row would have more than 65536 bytes")]
     TooLong,

@@ -11,6 +11,7 @@ mod args;
 mod asked;
 mod completions;
 mod discharge;
+mod doctor;
 mod executors;
 mod failure;
 mod lag;
@@ -108,6 +109,7 @@ verbs! {
     ledger Ledger,
     lag Lag,
     executors Executors,
+    doctor Doctor,
     mcp Mcp,
     completions Completions,
     man Man,
@@ -124,6 +126,7 @@ impl Verb {
                 | Verb::Ledger(_)
                 | Verb::Lag(_)
                 | Verb::Executors(_)
+                | Verb::Doctor(_)
                 | Verb::Completions(_)
                 | Verb::Man(_)
         )

@@ -3,6 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use granted_core::custody::Breach;
+use granted_store::custody::Folder;
+use granted_store::open;
+
 /// The places of one book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
@@ -10,6 +14,9 @@ pub struct Home {
     ledger: PathBuf,
     documents: PathBuf,
 }
+
+/// The config's name in the home.
+pub(crate) const CONFIG: &str = "config.toml";
 
 /// Why the places are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +74,34 @@ impl Home {
 
     /// The config.
     pub fn config(&self) -> PathBuf {
-        self.root.join("config.toml")
+        self.root.join(CONFIG)
+    }
+
+    /// The folder itself, as custody has it.
+    pub(crate) fn folder(&self) -> Folder {
+        Folder::new(&self.root)
+    }
+
+    /// The folder of the ledger, likewise.
+    pub(crate) fn ledger_folder(&self) -> Folder {
+        self.folder_of(&self.ledger)
+    }
+
+    /// The folder that holds a file, likewise.
+    pub(crate) fn folder_of(&self, file: &Path) -> Folder {
+        Folder::within(&self.root, file.parent().unwrap_or(Path::new("")))
+    }
+
+    /// What keeps the ledger from being relied on. One that cannot be opened has no breach: whoever
+    /// reads it says so.
+    pub(crate) fn ledger_breach(&self) -> Option<Breach> {
+        let name = self.ledger.file_name().unwrap_or_default();
+        self.ledger_folder().file(name, open::read_at).ok()?.breach
+    }
+
+    /// The folder of the grant documents, likewise.
+    pub(crate) fn documents_folder(&self) -> Folder {
+        Folder::within(&self.root, &self.documents)
     }
 }
 

@@ -109,8 +109,7 @@ impl Writer {
             return Err(unwritable(why.clone()));
         }
         // Nothing is written before the lock is held.
-        let locked =
-            Locked::acquire(&site.path, &mut self.file, site.patience).map_err(unwritable)?;
+        let locked = Locked::acquire(site, &mut self.file).map_err(unwritable)?;
         self.catch_up(site, locked).map_err(|e| unwritable(site.shown(&e)))
     }
 
@@ -154,7 +153,7 @@ impl Writer {
         }
         if size == 0 {
             // The file may be new, and its name must be durable before any row in it is.
-            open::sync_folder(site.folder()).map_err(io::Error::other)?;
+            open::sync_folder(site.folder.path()).map_err(io::Error::other)?;
         }
         Ok(Session { locked, view, good, rest })
     }
@@ -212,6 +211,9 @@ impl Writer {
                 "`{path}` is shorter than it was, or another: its index has seen row {rows}"
             ))
             .into());
+        }
+        if let Some(breach) = session.locked.breach.as_ref().filter(|_| uses_authority) {
+            return Err(NotWritten::Custody(breach.clone()).into());
         }
         let last = |subject: &Subject| self.last(session, subject);
         seal(session.good.head, drafts, site.clock.now(), last).map_err(|e| match e {

@@ -9,8 +9,9 @@ use granted_core::ledger::row::Moves;
 
 use super::run::{self, Covers, Entry};
 use super::{Index, UNCOVERED, first_line};
+use crate::custody::Kept;
 use crate::file::lines::{Lines, line_at};
-use crate::open::{self, Identity};
+use crate::open::Identity;
 
 /// How much of the ledger one run covers at most when it is first written, so that its entries are
 /// sorted in little memory.
@@ -70,8 +71,8 @@ impl Index {
         entries.sort_unstable();
         let line = line_at(ledger, last_offset, to)?.ok_or_else(nothing)?;
         let covers = Covers { from, to, last_offset, seq, hash: Digest::of(&line), book };
-        open::make_folder(&self.folder).map_err(io::Error::other)?;
-        open::replace(&self.folder, &covers.name(), |file| {
+        let folder = self.folder.make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        folder.replace(covers.name(), |file| {
             let mut writer = run::Writer::new(file);
             entries.iter().try_for_each(|entry| writer.push(*entry))?;
             writer.finish(&covers)

@@ -13,7 +13,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use granted_core::digest::Digest;
@@ -21,6 +21,7 @@ use granted_core::ledger::row::Link;
 use granted_core::time::Stamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::custody::Kept;
 use crate::file::lines::{line_at, read_some, to_u64};
 use crate::open;
 
@@ -120,8 +121,9 @@ fn read_exact(file: &File, length: usize, offset: u64) -> io::Result<Vec<u8>> {
 
 impl Run {
     /// Opens a run and checks its table and footer.
-    pub(super) fn open(path: &Path) -> io::Result<Run> {
-        let file = open::read(path).map_err(io::Error::other)?;
+    pub(super) fn open(folder: &Kept<OwnedFd>, name: &str) -> io::Result<Run> {
+        let opened = folder.file(name, open::read_at).and_then(Kept::sound);
+        let file = opened.map_err(io::Error::other)?;
         let (_, size) = open::Identity::of(&file)?;
         let footer_at = size.checked_sub(to_u64(FOOTER)).ok_or_else(damaged)?;
         let footer = read_exact(&file, FOOTER, footer_at)?;
@@ -355,6 +357,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::custody::Folder;
 
     /// Keys as digests are, and as nobody would have them: many of one, and all at the ends.
     fn keys() -> impl Strategy<Value = Vec<u64>> {
@@ -375,12 +378,16 @@ mod tests {
                 .map(|(seq, key)| Entry { key: *key, seq, offset: seq * 10 })
                 .collect();
             entries.sort_unstable();
-            let file = tempfile::NamedTempFile::new().unwrap();
-            let mut writer = Writer::new(file.as_file());
-            entries.iter().for_each(|entry| writer.push(*entry).unwrap());
+            let dir = tempfile::tempdir().unwrap();
+            let folder = Folder::new(dir.path()).open().unwrap();
             let (hash, book) = (Digest([1; 32]), Digest([2; 32]));
-            writer.finish(&Covers { from: 0, to: 10, last_offset: 5, seq: 1, hash, book }).unwrap();
-            let run = Run::open(file.path()).unwrap();
+            let covers = Covers { from: 0, to: 10, last_offset: 5, seq: 1, hash, book };
+            folder.replace("a.run", |file| {
+                let mut writer = Writer::new(file);
+                entries.iter().try_for_each(|entry| writer.push(*entry))?;
+                writer.finish(&covers)
+            }).unwrap();
+            let run = Run::open(&folder, "a.run").unwrap();
             let ends = [0, 1, 6, 8, u64::MAX - 1, u64::MAX];
             for key in keys.iter().step_by(37).chain(&others).chain(&ends) {
                 let mut hits = Vec::new();

@@ -364,7 +364,7 @@ fn unclaimed(
         // If the row is there after all, the grant is spent and the attempt was interrupted.
         book.give_up(attempt.id);
     }
-    if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
+    if let AppendError::NotWritten(NotWritten::RolledBack(_) | NotWritten::Custody(_)) = error {
         // Rows that use no authority are still written.
         let by = book.by(request.agent.as_ref());
         let reasons = vec![(reason, error.to_string())];

@@ -25,7 +25,9 @@ pub struct Run {
 }
 
 impl Home {
+    /// Files are made in it as most people have them made, whatever the umask here is.
     pub fn new() -> Home {
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         Home { dir: tempfile::tempdir().unwrap() }
     }
 
@@ -126,6 +128,13 @@ impl Home {
     pub fn discharge(&self, id: &str, exec: &str, more: &[&str]) -> Value {
         let args = ["discharge", "--type", "report", "--id", id, "--json", "--exec", exec];
         self.run(args.iter().chain(more)).json()
+    }
+
+    /// Discharges `report/ID` so that it is uncertain what became of it; the attempt.
+    pub fn discharge_in_doubt(&self, id: &str) -> String {
+        let report = self.discharge(id, &format!("{GRANTED} result --ok; exit 75"), &[]);
+        assert_eq!(report["reason"], "executor_uncertain", "{report}");
+        report["discharge_id"].as_str().unwrap().to_owned()
     }
 
     pub fn status(&self, id: &str) -> String {

@@ -1,0 +1,119 @@
+//! The paths: who could write each of them, and what is there in its place.
+
+use std::path::Path;
+
+use granted_core::decision::document::MAX_DOCUMENT;
+use granted_store::custody::{Folder, breach};
+use granted_store::open::{self, Identity};
+
+use super::Check;
+use crate::config::Config;
+use crate::home::{CONFIG, Home};
+
+const FOLDER: &str = "a folder that only you and root can write";
+const FILE: &str = "a plain file that only you and root can write";
+const DOCUMENTS: &str = "plain files that only you and root can write";
+
+/// The home, and the config as far as it can be read.
+pub(super) fn home_and_config(home: &Home) -> (Vec<Check>, Option<Config>) {
+    let root = folder("home", &home.folder());
+    let path = home.config();
+    let check = Check::new("config", Some(&path), FILE);
+    let (config, read) = match home.folder().file(CONFIG, open::read_at) {
+        Err(e) => (check.not_opened(&e), None),
+        Ok(kept) => {
+            let check = own(check, &kept.handle, &path);
+            match Config::read(kept.handle, &path) {
+                Ok(config) => (check, Some(config)),
+                Err(e) => (check.wrong(e, None), None),
+            }
+        }
+    };
+    (vec![root, config], read)
+}
+
+/// The ledger and what lies beside it.
+pub(super) fn beside_the_ledger(home: &Home) -> Vec<Check> {
+    let place = home.ledger_folder();
+    let mut checks = Vec::new();
+    if place != home.folder() {
+        checks.push(folder("ledger's folder", &place));
+    }
+    let check = Check::new("ledger", Some(home.ledger()), FILE);
+    let name = home.ledger().file_name().unwrap_or_default();
+    checks.push(match place.file(name, open::read_at) {
+        Err(e) => check.not_opened(&e),
+        Ok(kept) => own(check, &kept.handle, home.ledger()),
+    });
+    checks.extend(["index", "acts", "notices"].map(|name| folder(name, &place.join(name))));
+    checks
+}
+
+/// The folder of the documents, and the folder of each type in it.
+pub(super) fn documents(home: &Home) -> Vec<Check> {
+    let place = home.documents_folder();
+    let mut checks = vec![folder("grants", &place)];
+    let mut types: Vec<String> =
+        place.open().ok().and_then(|kept| open::names(kept.handle).ok()).unwrap_or_default();
+    types.sort();
+    checks.extend(types.iter().map(|name| of_one_type(name, &place.join(name))));
+    checks
+}
+
+/// The documents of one type of objects.
+fn of_one_type(name: &str, place: &Folder) -> Check {
+    let check = Check::new(format!("grants/{name}"), Some(place.path()), DOCUMENTS);
+    let kept = match place.open() {
+        Ok(kept) => kept,
+        Err(e) => return check.not_opened(&e),
+    };
+    let names = match open::names(&kept.handle) {
+        // Others are nobody's documents.
+        Ok(names) => names.into_iter().filter(|name| name.ends_with(".json")).collect::<Vec<_>>(),
+        Err(e) => return check.wrong(format!("`{}`: {e}", place.path().display()), None),
+    };
+    let problem = |name: &String| {
+        let check = Check::new(name.as_str(), None, FILE);
+        let check = match kept.file(name, open::read_at) {
+            Err(e) => check.not_opened(&e),
+            Ok(file) => match Identity::of(&file.handle) {
+                Ok((_, size)) if usize::try_from(size).is_ok_and(|size| size <= MAX_DOCUMENT) => {
+                    own(check, &file.handle, &file.path)
+                }
+                _ => check.wrong(
+                    format!("`{}` has over {MAX_DOCUMENT} bytes", file.path.display()),
+                    None,
+                ),
+            },
+        };
+        check.problem.map(|problem| (problem, check.mend))
+    };
+    let mut problems = names.iter().filter_map(problem);
+    let first = problems.next();
+    let more = problems.count();
+    let check = own(check.found(format!("documents: {}", names.len())), &kept.handle, place.path());
+    match first {
+        None => check,
+        Some((problem, mend)) => match more {
+            0 => check.wrong(problem, mend),
+            more => check.wrong(format!("{problem}; {more} more are no better"), mend),
+        },
+    }
+}
+
+/// A folder. That it is not there yet is no problem.
+fn folder(name: &str, place: &Folder) -> Check {
+    let check = Check::new(name, Some(place.path()), FOLDER);
+    match place.open() {
+        Err(e) => check.not_opened(&e),
+        Ok(kept) => own(check, &kept.handle, place.path()),
+    }
+}
+
+/// What is wrong with an open file or folder, whatever lies above it.
+fn own(check: Check, handle: impl std::os::fd::AsFd, path: &Path) -> Check {
+    match breach(handle, path) {
+        Ok(breach) => check.held_to(breach),
+        Err(e) => check.not_opened(&e),
+    }
+}

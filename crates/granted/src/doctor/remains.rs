@@ -1,0 +1,64 @@
+//! What whoever asks could change although every rule holds, and what would show it.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use serde::Serialize;
+
+use crate::home::Home;
+
+/// Something that whoever asks could do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Remains {
+    /// What.
+    pub(crate) could: &'static str,
+    /// What would show it.
+    pub(crate) shown_by: &'static str,
+}
+
+/// What this user could do to this home and to these programs.
+pub(super) fn of(home: &Home, programs: &[PathBuf]) -> Vec<Remains> {
+    let ledger = may_write(home.ledger());
+    let index = home.ledger().with_file_name("index");
+    let config = may_write(&home.config()) || may_write(home.root());
+    let could = [
+        (
+            ledger,
+            "mint, revoke, resolve or accept in the person's name",
+            "a row that looks like the person's, for whoever reads `granted ledger`",
+        ),
+        (ledger, "change, drop or insert rows", "`granted ledger verify`"),
+        (
+            ledger,
+            "cut off the newest rows, or write the whole ledger anew",
+            "a head noted elsewhere, and the index as far as it goes",
+        ),
+        (
+            may_write(&index) || may_write(home.root()),
+            "delete the index",
+            "nothing, and then only a noted head shows a ledger that was cut back",
+        ),
+        (
+            may_write(home.documents()),
+            "change, delete or put back the grants' documents",
+            "`granted status`; that stops grants and widens none",
+        ),
+        (
+            config,
+            "register an executor, or change one",
+            "`granted executors`, and its digest in each claim",
+        ),
+        (
+            programs.iter().any(|program| may_write(program)),
+            "change a program that an executor or the notifier runs",
+            "an executor's digest in each claim, beside that in earlier ones",
+        ),
+    ];
+    let could = could.into_iter().filter(|(can, ..)| *can);
+    could.map(|(_, could, shown_by)| Remains { could, shown_by }).collect()
+}
+
+/// Whether whoever asks may write there.
+fn may_write(path: &Path) -> bool {
+    accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
