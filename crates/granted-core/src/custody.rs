@@ -17,7 +17,7 @@ pub struct Seen {
 }
 
 /// What is wrong with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It belongs to another user, who is not root.
     Owner(u32),
@@ -25,6 +25,10 @@ pub enum Fault {
     Group(u32),
     /// Everybody may write it. Holds the mode.
     Everybody(u32),
+    /// It is a secret, and others may read it. Holds the mode.
+    Leak(u32),
+    /// It makes what lies below its folder a project, which agents write to. Holds the home there.
+    Project(String),
 }
 
 impl Seen {
@@ -37,6 +41,12 @@ impl Seen {
             _ => None,
         }
     }
+
+    /// What keeps it from being a secret.
+    pub fn leak(self) -> Option<Fault> {
+        let mode = self.mode & 0o7777;
+        (mode & 0o044 != 0).then_some(Fault::Leak(mode))
+    }
 }
 
 impl fmt::Display for Fault {
@@ -45,6 +55,8 @@ impl fmt::Display for Fault {
             Fault::Owner(owner) => write!(f, "belongs to another user (uid {owner})"),
             Fault::Group(mode) => write!(f, "may be written by its group (mode {mode:04o})"),
             Fault::Everybody(mode) => write!(f, "may be written by everybody (mode {mode:04o})"),
+            Fault::Leak(mode) => write!(f, "may be read by others (mode {mode:04o})"),
+            Fault::Project(_) => f.write_str("makes all below it a project, which agents write to"),
         }
     }
 }
@@ -64,9 +76,11 @@ impl Breach {
     /// The command that mends it. Whoever could write the file may have: look at it first.
     pub fn mend(&self) -> String {
         let path = for_shell(&self.path);
-        match self.fault {
+        match &self.fault {
             Fault::Owner(_) => format!("sudo chown {} {path}", self.me),
             Fault::Group(_) | Fault::Everybody(_) => format!("chmod go-w {path}"),
+            Fault::Leak(_) => format!("chmod go-rwx {path}"),
+            Fault::Project(home) => format!("mv {} ~", for_shell(home)),
         }
     }
 }
@@ -117,11 +131,25 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_read_by_its_owner_only() {
+        let leak = |mode| Seen { owner: 1000, mode }.leak();
+        assert_eq!((leak(0o100_600), leak(0o711)), (None, None));
+        assert_eq!(leak(0o100_640), Some(Fault::Leak(0o640)));
+        assert_eq!(leak(0o604), Some(Fault::Leak(0o604)));
+    }
+
+    #[test]
     fn a_breach_names_its_path_and_the_command_that_mends_it() {
         let breach = |fault| Breach { path: "/a b/c".into(), fault, me: 7 };
         let group = breach(Fault::Group(0o664));
         assert_eq!(group.to_string(), "`/a b/c` may be written by its group (mode 0664)");
         assert_eq!(group.mend(), "chmod go-w '/a b/c'");
+        let leak = breach(Fault::Leak(0o640));
+        assert_eq!(leak.to_string(), "`/a b/c` may be read by others (mode 0640)");
+        assert_eq!(leak.mend(), "chmod go-rwx '/a b/c'");
+        let project = breach(Fault::Project("/a b/.granted".into()));
+        assert!(project.to_string().starts_with("`/a b/c` makes all below it a project"));
+        assert_eq!(project.mend(), "mv '/a b/.granted' ~");
         let owner = breach(Fault::Owner(8));
         assert_eq!(owner.to_string(), "`/a b/c` belongs to another user (uid 8)");
         assert_eq!(owner.mend(), "sudo chown 7 '/a b/c'");

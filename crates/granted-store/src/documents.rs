@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +47,8 @@ impl FileDocuments {
     }
 
     /// In this home, if the folder lies in it: then custody begins there.
-    pub fn within(self, home: &Path) -> FileDocuments {
-        FileDocuments { root: Folder::within(home, self.root()) }
+    pub fn within(self, home: &Folder) -> FileDocuments {
+        FileDocuments { root: home.within(self.root()) }
     }
 
     /// The folder.
@@ -61,7 +60,7 @@ impl FileDocuments {
         self.root().join(name.folder()).join(name.file())
     }
 
-    fn open(&self, name: &DocumentName, how: How) -> Result<File, Absent> {
+    fn open(&self, name: &DocumentName, how: How) -> Result<Kept<File>, Absent> {
         Ok(self.root.join(name.folder()).file(name.file(), how)?.sound()?)
     }
 
@@ -70,7 +69,7 @@ impl FileDocuments {
         let shown = |e: &dyn std::fmt::Display| {
             Absent::Unreadable(format!("`{}`: {e}", self.full(name).display()))
         };
-        let (_, size) = open::Identity::of(&file).map_err(|e| shown(&e))?;
+        let (size, file) = (file.size(), file.handle);
         let too_large = || shown(&format_args!("it has over {MAX_DOCUMENT} bytes"));
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if size > MAX_DOCUMENT {
@@ -107,8 +106,8 @@ impl FileDocuments {
                 false => folder.open(),
             };
             let folder = opened.and_then(Kept::sound).map_err(|e| e.to_string())?;
-            let create = open::create_at(folder.as_fd(), OsStr::new(name.file()), &path);
-            let mut file = create.map_err(|e| e.to_string())?;
+            let create = folder.file(name.file(), open::create_at);
+            let mut file = create.map_err(|e| e.to_string())?.handle;
             made.push(name.clone());
             file.write_all(bytes).map_err(shown)?;
             if each {
@@ -152,7 +151,7 @@ impl Documents for FileDocuments {
             Absent::Missing => shown(&"there is no such file"),
             Absent::Unreadable(why) => why,
         })?;
-        let stat = rustix::fs::fstat(&file).map_err(|e| shown(&e))?;
+        let (stat, file) = (file.stat, file.handle);
         if stat.st_nlink != 1 {
             return Err(shown(&"it has a second name, which would change with it"));
         }

@@ -93,8 +93,8 @@ impl FileLedger {
 
     /// In this home, if the ledger lies in it: then custody begins there, and not at the folder that
     /// holds the ledger.
-    pub fn within(mut self, home: &Path) -> FileLedger {
-        self.site.folder = Folder::within(home, self.site.folder.path());
+    pub fn within(mut self, home: &Folder) -> FileLedger {
+        self.site.folder = home.within(self.site.folder.path());
         self.site.index = Index::beside(&self.site.folder);
         self
     }

@@ -13,13 +13,12 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::ledger::row::{Link, Moves};
 
-use crate::custody::{Folder, Kept};
+use crate::custody::{Dir, Folder, Kept};
 use crate::file::check::Good;
 use crate::file::lines::{line_at, to_u64};
 use crate::open::{self, Identity, OpenError};
@@ -30,9 +29,13 @@ use run::Run;
 /// How much of the ledger may be uncovered before an appender writes a run.
 pub(crate) const UNCOVERED: u64 = 128 << 10;
 
+/// The folder's name, beside the ledger.
+pub(crate) const NAME: &str = "index";
+
 /// The index of one ledger.
 pub(crate) struct Index {
-    folder: Folder,
+    /// The folder of the ledger.
+    ledger: Folder,
     cached: Mutex<Option<Cached>>,
     /// Held while this process writes or merges runs.
     writing: Mutex<()>,
@@ -147,19 +150,25 @@ impl View {
 
 impl Index {
     pub(crate) fn beside(ledger: &Folder) -> Index {
-        Index { folder: ledger.join("index"), cached: Mutex::new(None), writing: Mutex::new(()) }
+        Index { ledger: ledger.clone(), cached: Mutex::new(None), writing: Mutex::new(()) }
     }
 
     /// The folder, if it is there and nobody else could have written it.
-    fn open(&self) -> Result<Kept<OwnedFd>, OpenError> {
-        self.folder.open()?.from_here()
+    fn open(&self) -> Result<Kept<Dir>, OpenError> {
+        self.ledger.open()?.folder(NAME)?.from_here()
     }
 
-    /// The runs that fit this ledger.
-    pub(crate) fn view(&self, ledger: &File, identity: Identity, size: u64) -> Arc<View> {
-        let folder = self.open().ok();
-        let stamp = folder.as_ref().and_then(|folder| rustix::fs::fstat(&folder.handle).ok());
-        let stamp = stamp.map(|stat| (stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec));
+    /// The runs that fit this ledger, which was opened in this folder.
+    pub(crate) fn view(
+        &self,
+        place: &Kept<Dir>,
+        ledger: &File,
+        identity: Identity,
+        size: u64,
+    ) -> Arc<View> {
+        // To ask by name costs less than to open; what is opened is asked again.
+        let stat = place.ask(NAME);
+        let stamp = stat.map(|stat| (stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec));
         let stamp = Stamp { folder: stamp, ledger: identity };
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cached) = cached.as_ref().filter(|cached| cached.stamp == stamp) {
@@ -169,6 +178,7 @@ impl Index {
                 return Arc::clone(&cached.view);
             }
         }
+        let folder = stamp.folder.and_then(|_| place.folder(NAME).and_then(Kept::from_here).ok());
         let view = match folder {
             Some(folder) => Arc::new(load(&folder, ledger, size)),
             None => Arc::default(),
@@ -178,12 +188,18 @@ impl Index {
     }
 
     /// What there is of the index, every page of it read.
-    pub(crate) fn state(&self, ledger: &File, identity: Identity, size: u64) -> IndexState {
-        let view = self.view(ledger, identity, size);
-        let folder = self.open().ok();
+    pub(crate) fn state(
+        &self,
+        place: &Kept<Dir>,
+        ledger: &File,
+        identity: Identity,
+        size: u64,
+    ) -> IndexState {
+        let view = self.view(place, ledger, identity, size);
+        let folder = place.folder(NAME).and_then(Kept::from_here).ok();
         let names =
             folder.iter().flat_map(|folder| names(folder).into_iter().map(move |n| (folder, n)));
-        let is_damaged = |(folder, name): &(&Kept<OwnedFd>, String)| {
+        let is_damaged = |(folder, name): &(&Kept<Dir>, String)| {
             let Ok(run) = Run::open(folder, name) else { return true };
             (0..run.pages()).any(|page| run.page(page).is_err())
         };
@@ -225,7 +241,7 @@ impl Index {
 }
 
 /// The runs of a folder that fit this ledger.
-fn load(folder: &Kept<OwnedFd>, ledger: &File, size: u64) -> View {
+fn load(folder: &Kept<Dir>, ledger: &File, size: u64) -> View {
     let mut view = View::default();
     // A ledger without a first line belongs to no book yet, and every run to another.
     let Some(book) = first_line(ledger, size) else { return view };
@@ -251,12 +267,12 @@ fn load(folder: &Kept<OwnedFd>, ledger: &File, size: u64) -> View {
 }
 
 /// Every sound run in the folder.
-fn runs(folder: &Kept<OwnedFd>) -> Vec<Run> {
+fn runs(folder: &Kept<Dir>) -> Vec<Run> {
     names(folder).iter().filter_map(|name| Run::open(folder, name).ok()).collect()
 }
 
 /// The names that runs have.
-fn names(folder: &Kept<OwnedFd>) -> Vec<String> {
+fn names(folder: &Kept<Dir>) -> Vec<String> {
     let names = open::names(&folder.handle).unwrap_or_default();
     names.into_iter().filter(|name| name.ends_with(".run")).collect()
 }

@@ -10,6 +10,7 @@
 //! above is hashed from the groups. The file may be deleted; one that is damaged or belongs to another
 //! ledger is not there.
 
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 
 use granted_core::digest::Digest;
@@ -17,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::custody::{Folder, Kept};
 use crate::file::lines::to_u64;
-use crate::open;
+use crate::{index, open};
 
 /// How many rows a group has, as a power of two.
 pub const GROUP_LEVEL: u32 = 8;
@@ -26,7 +27,9 @@ pub const GROUP_LEVEL: u32 = 8;
 pub const GROUP: u64 = 1 << GROUP_LEVEL;
 
 const FORMAT: &[u8; 8] = b"grantre1";
-const NAME: &str = "rows.tree";
+
+/// The file's name in `index/`.
+pub const NAME: &str = "rows.tree";
 
 /// The most bytes that are read: for over a thousand million rows.
 const MAX: u64 = 1 << 27;
@@ -52,18 +55,23 @@ impl Groups {
     /// if somebody else could have written it.
     pub fn load(ledger: &Folder) -> Groups {
         let read = || {
-            let folder = index(ledger).open().and_then(Kept::from_here).ok()?;
+            let folder = folder(ledger).open().and_then(Kept::from_here).ok()?;
             let file = folder.file(NAME, open::read_at).and_then(Kept::sound).ok()?;
-            let mut bytes = Vec::new();
-            file.take(MAX).read_to_end(&mut bytes).ok()?;
-            parse(&bytes)
+            Groups::read(file.handle)
         };
         read().unwrap_or_default()
     }
 
+    /// Those in a file of this form; `None` if anything is wrong with it.
+    pub fn read(file: File) -> Option<Groups> {
+        let mut bytes = Vec::new();
+        file.take(MAX).read_to_end(&mut bytes).ok()?;
+        parse(&bytes)
+    }
+
     /// Keeps them beside the ledger of this folder.
     pub fn save(&self, ledger: &Folder) -> io::Result<()> {
-        let folder = index(ledger).make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        let folder = folder(ledger).make().and_then(Kept::from_here).map_err(io::Error::other)?;
         folder.replace(NAME, |file| file.write_all(&self.bytes()))
     }
 
@@ -78,8 +86,8 @@ impl Groups {
     }
 }
 
-fn index(ledger: &Folder) -> Folder {
-    ledger.join("index")
+fn folder(ledger: &Folder) -> Folder {
+    ledger.join(index::NAME)
 }
 
 fn parse(bytes: &[u8]) -> Option<Groups> {

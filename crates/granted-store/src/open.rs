@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use granted_core::custody::Breach;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::entropy;
@@ -76,12 +76,12 @@ const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Opens a file for reading.
 pub fn read(path: &Path) -> Result<File, OpenError> {
-    regular(CWD, path, path, OFlags::RDONLY)
+    regular(CWD, path, path, OFlags::RDONLY).map(|opened| opened.0)
 }
 
 /// Makes a file that must not be there, with mode 0600.
 pub fn create(path: &Path) -> Result<File, OpenError> {
-    regular(CWD, path, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+    regular(CWD, path, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL).map(|opened| opened.0)
 }
 
 /// Opens a folder as a handle for the `…_at` functions. Links on the way to it are followed.
@@ -110,24 +110,27 @@ fn no_folder(above: BorrowedFd<'_>, name: &OsStr, path: &Path) -> OpenError {
     }
 }
 
+/// A file, and what the system said of it when it was opened.
+pub type Opened = (File, Stat);
+
 /// As [`read`], below a folder. `path` is for messages.
-pub fn read_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<File, OpenError> {
+pub fn read_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<Opened, OpenError> {
     regular(folder, name, path, OFlags::RDONLY)
 }
 
 /// Opens a file below a folder that must be there for reading and writing. `path` is for messages.
-pub fn write_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<File, OpenError> {
+pub fn write_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<Opened, OpenError> {
     regular(folder, name, path, OFlags::RDWR)
 }
 
 /// Opens a file below a folder for reading and writing, made empty with mode 0600 if it is not there.
 /// Its entry in the folder is not yet durable then. `path` is for messages.
-pub fn ensure_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<File, OpenError> {
+pub fn ensure_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<Opened, OpenError> {
     regular(folder, name, path, OFlags::RDWR | OFlags::CREATE)
 }
 
 /// As [`create`], below a folder. `path` is for messages.
-pub fn create_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<File, OpenError> {
+pub fn create_at(folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<Opened, OpenError> {
     regular(folder, name, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
 }
 
@@ -136,12 +139,12 @@ fn regular<P: rustix::path::Arg>(
     name: P,
     path: &Path,
     flags: OFlags,
-) -> Result<File, OpenError> {
+) -> Result<Opened, OpenError> {
     let fd = rustix::fs::openat(folder, name, flags | ALWAYS, FILE)
         .map_err(|e| OpenError::new(path, e))?;
     let stat = rustix::fs::fstat(&fd).map_err(|e| OpenError::new(path, e))?;
     match what(FileType::from_raw_mode(stat.st_mode)) {
-        None => Ok(File::from(fd)),
+        None => Ok((File::from(fd), stat)),
         Some(what) => Err(OpenError::Kind { path: path.to_owned(), what, wanted: "regular file" }),
     }
 }
@@ -169,10 +172,14 @@ pub struct Identity {
 impl Identity {
     /// Of an open file, with its size.
     pub fn of(file: impl AsFd) -> io::Result<(Identity, u64)> {
-        let stat = rustix::fs::fstat(file)?;
+        Ok(Identity::told(&rustix::fs::fstat(file)?))
+    }
+
+    /// As [`Identity::of`], by what the system said of the file.
+    pub(crate) fn told(stat: &Stat) -> (Identity, u64) {
         // A size is never below zero.
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok((Identity { device: stat.st_dev, inode: stat.st_ino }, size))
+        (Identity { device: stat.st_dev, inode: stat.st_ino }, size)
     }
 
     /// Of what has this name in a folder, a link itself included; `None` if nothing has.
@@ -257,7 +264,8 @@ pub(crate) fn put(
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let temporary = OsString::from(format!(".{}.tmp", entropy::hex::<16>()?));
-    let file = create_at(folder, &temporary, &path.join(&temporary)).map_err(io::Error::other)?;
+    let made = create_at(folder, &temporary, &path.join(&temporary)).map_err(io::Error::other)?;
+    let file = made.0;
     let written = (|| {
         file.lock()?;
         let mut writer = BufWriter::with_capacity(1 << 16, file);

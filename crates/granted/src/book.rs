@@ -38,8 +38,8 @@ impl Book {
     /// Opens the book of this home, in its files, by the system's clock.
     pub fn open(home: Home, door: Door) -> Book {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let ledger = FileLedger::new(home.ledger(), clock.clone(), by(door)).within(home.root());
-        let documents = FileDocuments::new(home.documents()).within(home.root());
+        let ledger = FileLedger::new(home.ledger(), clock.clone(), by(door)).within(home.folder());
+        let documents = FileDocuments::new(home.documents()).within(home.folder());
         let (ledger, documents) = (Arc::new(ledger), Arc::new(documents));
         Book::with(home, door, ledger, documents, clock)
     }

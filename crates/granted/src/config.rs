@@ -111,7 +111,7 @@ impl Config {
         let path = home.config();
         let whole = |what| ConfigError { what, mend: None };
         let file = match home.folder().file(CONFIG, open::read_at).and_then(Kept::sound) {
-            Ok(file) => file,
+            Ok(kept) => kept.handle,
             Err(OpenError::Missing(_)) => return Ok(Config::default()),
             Err(OpenError::Custody { breach }) => {
                 return Err(ConfigError { what: breach.to_string(), mend: Some(breach.mend()) });

@@ -8,9 +8,9 @@ use granted_store::custody::Folder;
 use granted_store::open;
 
 /// The places of one book.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Home {
-    root: PathBuf,
+    root: Folder,
     ledger: PathBuf,
     documents: PathBuf,
 }
@@ -33,7 +33,8 @@ impl Home {
     /// The places below this folder.
     pub fn at(root: impl Into<PathBuf>) -> Home {
         let root = absolute(root.into());
-        Home { ledger: root.join("ledger.jsonl"), documents: root.join("grants"), root }
+        let (ledger, documents) = (root.join("ledger.jsonl"), root.join("grants"));
+        Home { root: Folder::new(root), ledger, documents }
     }
 
     /// The places that the environment names: `GRANTED_HOME` (else `~/.granted`), and
@@ -59,7 +60,7 @@ impl Home {
 
     /// The folder itself.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// The ledger. Its index, locks and files put aside lie beside it.
@@ -74,12 +75,12 @@ impl Home {
 
     /// The config.
     pub fn config(&self) -> PathBuf {
-        self.root.join(CONFIG)
+        self.root().join(CONFIG)
     }
 
     /// The folder itself, as custody has it.
-    pub(crate) fn folder(&self) -> Folder {
-        Folder::new(&self.root)
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.root
     }
 
     /// The folder of the ledger, likewise.
@@ -89,7 +90,7 @@ impl Home {
 
     /// The folder that holds a file, likewise.
     pub(crate) fn folder_of(&self, file: &Path) -> Folder {
-        Folder::within(&self.root, file.parent().unwrap_or(Path::new("")))
+        self.root.within(file.parent().unwrap_or(Path::new("")))
     }
 
     /// What keeps the ledger from being relied on. One that cannot be opened has no breach: whoever
@@ -101,7 +102,7 @@ impl Home {
 
     /// The folder of the grant documents, likewise.
     pub(crate) fn documents_folder(&self) -> Folder {
-        Folder::within(&self.root, &self.documents)
+        self.root.within(&self.documents)
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 /// A home with `a/b/file` in it.
 fn home() -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::within(dir.path(), &dir.path().join("a/b"));
+    let folder = Folder::new(dir.path()).within(&dir.path().join("a/b"));
     folder.make().unwrap().file("file", open::create_at).unwrap();
     (dir, folder)
 }
@@ -15,7 +15,7 @@ fn set(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-fn read(folder: &Folder) -> Result<File, OpenError> {
+fn read(folder: &Folder) -> Result<Kept<File>, OpenError> {
     folder.file("file", open::read_at).and_then(Kept::sound)
 }
 
@@ -52,7 +52,7 @@ fn every_step_from_the_home_down_is_asked() {
         set(&path, mode);
     }
     // What lies above the home is no part of it.
-    let inner = Folder::within(&of("a"), &of("a/b"));
+    let inner = Folder::new(of("a")).within(&of("a/b"));
     set(dir.path(), 0o777);
     read(&inner).unwrap();
     refused(&folder, dir.path(), "may be written by everybody");
@@ -63,14 +63,14 @@ fn links_are_followed_to_the_home_and_nowhere_in_it() {
     let (dir, folder) = home();
     let link = dir.path().join("link");
     symlink(dir.path(), &link).unwrap();
-    read(&Folder::within(&link, &link.join("a/b"))).unwrap();
+    read(&Folder::new(&link).within(&link.join("a/b"))).unwrap();
     refused(
-        &Folder::within(dir.path(), &link.join("a/b")),
+        &Folder::new(dir.path()).within(&link.join("a/b")),
         &link,
         "is a symbolic link, not a folder",
     );
     symlink("b", dir.path().join("a/c")).unwrap();
-    let through = Folder::within(dir.path(), &dir.path().join("a/c"));
+    let through = Folder::new(dir.path()).within(&dir.path().join("a/c"));
     refused(&through, &dir.path().join("a/c"), "is a symbolic link, not a folder");
     assert!(through.make().is_err());
     let file = folder.path().join("file");
@@ -83,7 +83,7 @@ fn links_are_followed_to_the_home_and_nowhere_in_it() {
 fn what_lies_elsewhere_is_a_home_of_its_own() {
     let (dir, _) = home();
     let elsewhere = tempfile::tempdir().unwrap();
-    let folder = Folder::within(dir.path(), &elsewhere.path().join("x"));
+    let folder = Folder::new(dir.path()).within(&elsewhere.path().join("x"));
     folder.make().unwrap().file("file", open::create_at).unwrap();
     set(elsewhere.path(), 0o777);
     set(dir.path(), 0o777);

@@ -35,7 +35,7 @@ pub(crate) fn move_aside(site: &Site, file: &File, from: u64, to: u64) -> Result
     let path = site.folder.path().join(&name);
     let copied = copy_range(file, from, to, &mut copy).and_then(|copied| {
         open::sync(&copy)?;
-        open::sync_folder(site.folder.path()).map_err(io::Error::other)?;
+        rustix::fs::fsync(&folder.handle)?;
         Ok(copied)
     });
     match copied {

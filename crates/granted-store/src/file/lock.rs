@@ -4,14 +4,13 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
 use granted_core::custody::Breach;
 
 use super::Site;
-use crate::custody::{Kept, breach};
+use crate::custody::{Dir, Kept};
 use crate::open::{self, Identity, OpenError};
 use crate::wait;
 
@@ -21,6 +20,8 @@ pub(crate) struct Locked {
     pub identity: Identity,
     /// The file's size when it was locked.
     pub size: u64,
+    /// The folder that it lies in.
+    pub folder: Kept<Dir>,
     /// What keeps the file from being relied on.
     pub breach: Option<Breach>,
 }
@@ -42,26 +43,24 @@ impl Locked {
         let shown = |e: io::Error| site.shown(&e);
         let said = |e: OpenError| e.to_string();
         let locked = wait::until(site.patience, || {
-            let folder = open_or_make(site).map_err(said)?;
+            let folder = site.folder.make().map_err(said)?;
             let file = match kept.take() {
                 Some(file) => file,
                 None => Arc::new(folder.file(site.name(), open::ensure_at).map_err(said)?.handle),
             };
             let locked = match file.try_lock() {
-                Ok(()) => {
-                    let (identity, size) = Identity::of(&*file).map_err(shown)?;
-                    let breach = match &folder.breach {
-                        None => breach(&*file, &site.path).map_err(said)?,
-                        above => above.clone(),
-                    };
-                    Some(Locked { file: Arc::clone(&file), identity, size, breach })
-                }
-                Err(TryLockError::WouldBlock) => None,
+                Ok(()) => true,
+                Err(TryLockError::WouldBlock) => false,
                 Err(TryLockError::Error(e)) => return Err(shown(e)),
             };
+            let stat = rustix::fs::fstat(&*file).map_err(|e| shown(e.into()))?;
+            let (identity, size) = Identity::told(&stat);
+            let breach = folder.judge(&stat, &site.path);
+            let named = Identity::at(&folder.handle, site.name()).map_err(shown)?;
+            let locked =
+                locked.then(|| Locked { file: Arc::clone(&file), identity, size, folder, breach });
             // The path may name another file since this one was opened; then that one is meant.
-            let identity = Identity::of(&*file).map_err(shown)?.0;
-            if Identity::at(&folder.handle, site.name()).map_err(shown)? != Some(identity) {
+            if named != Some(identity) {
                 return Ok(None);
             }
             *kept = Some(file);
@@ -73,13 +72,6 @@ impl Locked {
             let (path, waited) = (site.path.display(), site.patience.as_secs());
             format!("`{path}` is locked by another process{pid}; waited {waited} s")
         })
-    }
-}
-
-fn open_or_make(site: &Site) -> Result<Kept<OwnedFd>, OpenError> {
-    match site.folder.open() {
-        Err(OpenError::Missing(_)) => site.folder.make(),
-        opened => opened,
     }
 }
 

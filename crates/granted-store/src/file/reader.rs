@@ -16,12 +16,14 @@ use super::check::{Good, Rest, check};
 use super::lines::{Lines, count_lines, find_byte, line_at, line_before, read_some, to_u64};
 use super::search::search;
 use super::writer::put_lines;
+use crate::custody::{Dir, Kept};
 use crate::index::{IndexState, View};
 use crate::open::{self, Identity, OpenError};
 
 /// The ledger file as it was when it was opened.
 pub(crate) struct Reader<'s> {
     site: &'s Site,
+    folder: Kept<Dir>,
     file: File,
     identity: Identity,
     size: u64,
@@ -47,17 +49,20 @@ const STEP: u64 = 128 << 10;
 impl<'s> Reader<'s> {
     /// Opens the ledger; `None` if there is none.
     pub(crate) fn open(site: &'s Site) -> Result<Option<Reader<'s>>, ReadError> {
-        let kept = match site.folder.file(site.name(), open::read_at) {
-            Ok(kept) => kept,
+        let opened = site.folder.open().and_then(|folder| {
+            let file = folder.file(site.name(), open::read_at)?;
+            Ok((folder, file))
+        });
+        let (folder, kept) = match opened {
+            Ok(opened) => opened,
             Err(OpenError::Missing(_)) => return Ok(None),
             Err(e) => return Err(ReadError::Unreadable(e.to_string())),
         };
-        let unreadable = |e: io::Error| ReadError::Unreadable(site.shown(&e));
         // What somebody else could have written is still shown; only nothing is decided by it.
         let (file, breach) = (kept.handle, kept.breach);
-        let (identity, size) = Identity::of(&file).map_err(unreadable)?;
-        let view = site.index.view(&file, identity, size);
-        Ok(Some(Reader { site, file, identity, size, view, breach }))
+        let (identity, size) = Identity::told(&kept.stat);
+        let view = site.index.view(&folder, &file, identity, size);
+        Ok(Some(Reader { site, folder, file, identity, size, view, breach }))
     }
 
     fn unreadable(&self, error: &io::Error) -> ReadError {
@@ -240,7 +245,7 @@ impl<'s> Reader<'s> {
 
     /// See [`super::FileLedger::index`].
     pub(crate) fn index(&self) -> IndexState {
-        self.site.index.state(&self.file, self.identity, self.size)
+        self.site.index.state(&self.folder, &self.file, self.identity, self.size)
     }
 
     /// See [`granted_core::store::Ledger::holds`].

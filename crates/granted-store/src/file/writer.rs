@@ -18,7 +18,7 @@ use super::lock::Locked;
 use super::queue::Answer;
 use super::search::search;
 use crate::index::View;
-use crate::open::{self, Identity};
+use crate::open::Identity;
 
 /// What this process knows of the ledger from its last append.
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Writer {
 
     fn catch_up(&mut self, site: &Site, locked: Locked) -> io::Result<Session> {
         let (file, size) = (&locked.file, locked.size);
-        let view = site.index.view(file, locked.identity, size);
+        let view = site.index.view(&locked.folder, file, locked.identity, size);
         // What is known is put back at the end, so that after an error or a panic nothing is.
         let known = match self.known.take() {
             // A shorter file, or another, is read afresh, and so is one whose last row is another.
@@ -153,7 +153,7 @@ impl Writer {
         }
         if size == 0 {
             // The file may be new, and its name must be durable before any row in it is.
-            open::sync_folder(site.folder.path()).map_err(io::Error::other)?;
+            rustix::fs::fsync(&locked.folder.handle)?;
         }
         Ok(Session { locked, view, good, rest })
     }

@@ -23,15 +23,16 @@ impl Index {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.remove_leftovers();
         let Ok((identity, size)) = Identity::of(ledger) else { return };
+        let Ok(place) = self.ledger.open() else { return };
         loop {
             self.forget();
-            let view = self.view(ledger, identity, size);
+            let view = self.view(&place, ledger, identity, size);
             if view.rollback.is_some() || !self.merge_runs(&view, u64::MAX) {
                 break;
             }
         }
         self.forget();
-        let view = self.view(ledger, identity, size);
+        let view = self.view(&place, ledger, identity, size);
         self.remove_contained(&view);
     }
 

@@ -13,7 +13,6 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use granted_core::digest::Digest;
@@ -21,7 +20,7 @@ use granted_core::ledger::row::Link;
 use granted_core::time::Stamp;
 use sha2::{Digest as _, Sha256};
 
-use crate::custody::Kept;
+use crate::custody::{Dir, Kept};
 use crate::file::lines::{line_at, read_some, to_u64};
 use crate::open;
 
@@ -121,10 +120,10 @@ fn read_exact(file: &File, length: usize, offset: u64) -> io::Result<Vec<u8>> {
 
 impl Run {
     /// Opens a run and checks its table and footer.
-    pub(super) fn open(folder: &Kept<OwnedFd>, name: &str) -> io::Result<Run> {
+    pub(super) fn open(folder: &Kept<Dir>, name: &str) -> io::Result<Run> {
         let opened = folder.file(name, open::read_at).and_then(Kept::sound);
-        let file = opened.map_err(io::Error::other)?;
-        let (_, size) = open::Identity::of(&file)?;
+        let opened = opened.map_err(io::Error::other)?;
+        let (size, file) = (opened.size(), opened.handle);
         let footer_at = size.checked_sub(to_u64(FOOTER)).ok_or_else(damaged)?;
         let footer = read_exact(&file, FOOTER, footer_at)?;
         let (fixed, mut own) = footer.split_at_checked(FIXED).ok_or_else(damaged)?;

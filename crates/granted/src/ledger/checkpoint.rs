@@ -21,7 +21,7 @@ use crate::files;
 use crate::home::Home;
 
 /// The names of the book's key and of its newest checkpoint, beside the ledger.
-const KEY: &str = "book.key";
+pub(crate) const KEY: &str = "book.key";
 const NEWEST: &str = "checkpoint";
 
 /// The most bytes of a key's file.

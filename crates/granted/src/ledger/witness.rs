@@ -187,7 +187,7 @@ pub(crate) fn standing(book: &Book, path: &Path) -> Result<Standing, Doubt> {
 }
 
 /// Why the place of a witness cannot be written to.
-fn unwritable(path: &Path) -> Option<String> {
+pub(crate) fn unwritable(path: &Path) -> Option<String> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let error = rustix::fs::access(folder, Access::WRITE_OK).err()?;
     Some(format!("the witness `{}` cannot be written: {error}", path.display()))

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::home::{GRANTED, Home, Run};
 
+mod project;
+mod signed;
+
 /// What makes a path unfit, and what is said of it.
 pub const UNFIT: [(&str, &str); 3] = [
     ("g+w", "may be written by its group (mode 0"),
