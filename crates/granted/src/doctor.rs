@@ -2,6 +2,7 @@
 //!
 //! Reads only, and relies on nothing: what is wrong in one place keeps no other from being looked at.
 
+mod checkpoints;
 mod ledger;
 mod places;
 mod programs;
@@ -45,16 +46,27 @@ pub(crate) struct Report {
     pub(crate) remains: Vec<Remains>,
 }
 
+/// The person's way out of a ledger that is not as it was, where there is one.
+const ACCEPT: &str = "granted ledger accept --by WHO --reason TEXT";
+
+/// The command that moves a file out of the way.
+fn aside(path: &Path) -> String {
+    let path = path.display().to_string();
+    format!("mv {} {}", for_shell(&path), for_shell(&format!("{path}.aside")))
+}
+
 /// Looks at everything that belongs to this home.
 pub(crate) fn examine(home: &Home) -> Report {
     let (mut checks, config) = places::home_and_config(home);
     checks.extend(places::beside_the_ledger(home));
     checks.extend(places::documents(home));
     checks.extend(ledger::checks(home));
+    checks.extend(checkpoints::checks(home));
     let (programs, files) = programs::of(config.as_ref());
     checks.extend(programs);
     checks.extend(programs::timers());
-    Report { checks, remains: remains::of(home, &files) }
+    let witnesses = config.map(|config| config.witness).unwrap_or_default();
+    Report { checks, remains: remains::of(home, &files, &witnesses) }
 }
 
 impl Check {
@@ -90,11 +102,7 @@ impl Check {
         match error {
             OpenError::Missing(_) => self.found("not there"),
             OpenError::Custody { breach } => self.held_to(Some(breach.clone())),
-            OpenError::Kind { path, .. } => {
-                let path = path.display().to_string();
-                let (from, to) = (for_shell(&path), for_shell(&format!("{path}.aside")));
-                self.wrong(error, Some(format!("mv {from} {to}")))
-            }
+            OpenError::Kind { path, .. } => self.wrong(error, Some(aside(path))),
             OpenError::Io { .. } => self.wrong(error, None),
         }
     }

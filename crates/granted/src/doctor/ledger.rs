@@ -10,19 +10,17 @@ use granted_core::ledger::Door;
 use granted_core::store::{Documents as _, Ledger as _};
 use granted_core::text::for_shell;
 use granted_core::time::Clock as _;
-use granted_store::{FileDocuments, FileLedger, open};
+use granted_store::{FileDocuments, FileLedger, Groups, nodes, open};
 
-use super::Check;
+use super::places::{FILE, own};
+use super::{ACCEPT, Check};
 use crate::clock::SystemClock;
 use crate::home::Home;
 
-/// The person's way out, where there is one.
-const ACCEPT: &str = "granted ledger accept --by WHO --reason TEXT";
-
 pub(super) fn checks(home: &Home) -> Vec<Check> {
     let ledger = FileLedger::new(home.ledger(), Arc::new(SystemClock), crate::book::by(Door::Cli))
-        .within(home.root());
-    vec![rows(home, &ledger), clock(&ledger), index(home, &ledger), locks(home)]
+        .within(home.folder());
+    vec![rows(home, &ledger), clock(&ledger), index(home, &ledger), tree(home), locks(home)]
 }
 
 fn rows(home: &Home, ledger: &FileLedger) -> Check {
@@ -44,7 +42,8 @@ fn rows(home: &Home, ledger: &FileLedger) -> Check {
     let Some(head) = head else {
         let mut any = false;
         // A folder that cannot be listed has a check of its own.
-        let _ = FileDocuments::new(home.documents()).within(home.root()).list(&mut |_| any = true);
+        let _ =
+            FileDocuments::new(home.documents()).within(home.folder()).list(&mut |_| any = true);
         return match any {
             false => check.found("rows: none yet"),
             true => check.wrong("it holds no row, but there are grants: put it back", None),
@@ -91,6 +90,26 @@ fn index(home: &Home, ledger: &FileLedger) -> Check {
                 format!("{} of its files are damaged, and searched past", damaged.len()),
                 Some(format!("rm {}", paths.join(" "))),
             )
+        }
+    }
+}
+
+fn tree(home: &Home) -> Check {
+    let folder = home.ledger_folder().join("index");
+    let path = folder.path().join(nodes::NAME);
+    let check = Check::new("tree", Some(&path), FILE);
+    let kept = match folder.file(nodes::NAME, open::read_at) {
+        Ok(kept) => kept,
+        Err(e) => return check.not_opened(&e),
+    };
+    let check = own(check, &kept);
+    match Groups::read(kept.handle) {
+        Some(groups) => {
+            check.found(format!("nodes over {} rows each: {}", nodes::GROUP, groups.roots.len()))
+        }
+        None => {
+            let mend = format!("rm {}", for_shell(&path.display().to_string()));
+            check.wrong("it is damaged, and not relied on", Some(mend))
         }
     }
 }

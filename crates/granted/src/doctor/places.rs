@@ -1,28 +1,26 @@
 //! The paths: who could write each of them, and what is there in its place.
 
-use std::path::Path;
-
 use granted_core::decision::document::MAX_DOCUMENT;
-use granted_store::custody::{Folder, breach};
-use granted_store::open::{self, Identity};
+use granted_store::custody::{Folder, Kept};
+use granted_store::open;
 
 use super::Check;
 use crate::config::Config;
 use crate::home::{CONFIG, Home};
 
 const FOLDER: &str = "a folder that only you and root can write";
-const FILE: &str = "a plain file that only you and root can write";
+pub(super) const FILE: &str = "a plain file that only you and root can write";
 const DOCUMENTS: &str = "plain files that only you and root can write";
 
 /// The home, and the config as far as it can be read.
 pub(super) fn home_and_config(home: &Home) -> (Vec<Check>, Option<Config>) {
-    let root = folder("home", &home.folder());
+    let root = folder("home", home.folder());
     let path = home.config();
     let check = Check::new("config", Some(&path), FILE);
     let (config, read) = match home.folder().file(CONFIG, open::read_at) {
         Err(e) => (check.not_opened(&e), None),
         Ok(kept) => {
-            let check = own(check, &kept.handle, &path);
+            let check = own(check, &kept);
             match Config::read(kept.handle, &path) {
                 Ok(config) => (check, Some(config)),
                 Err(e) => (check.wrong(e, None), None),
@@ -36,14 +34,14 @@ pub(super) fn home_and_config(home: &Home) -> (Vec<Check>, Option<Config>) {
 pub(super) fn beside_the_ledger(home: &Home) -> Vec<Check> {
     let place = home.ledger_folder();
     let mut checks = Vec::new();
-    if place != home.folder() {
+    if place.path() != home.root() {
         checks.push(folder("ledger's folder", &place));
     }
     let check = Check::new("ledger", Some(home.ledger()), FILE);
     let name = home.ledger().file_name().unwrap_or_default();
     checks.push(match place.file(name, open::read_at) {
         Err(e) => check.not_opened(&e),
-        Ok(kept) => own(check, &kept.handle, home.ledger()),
+        Ok(kept) => own(check, &kept),
     });
     checks.extend(["index", "acts", "notices"].map(|name| folder(name, &place.join(name))));
     checks
@@ -76,22 +74,20 @@ fn of_one_type(name: &str, place: &Folder) -> Check {
         let check = Check::new(name.as_str(), None, FILE);
         let check = match kept.file(name, open::read_at) {
             Err(e) => check.not_opened(&e),
-            Ok(file) => match Identity::of(&file.handle) {
-                Ok((_, size)) if usize::try_from(size).is_ok_and(|size| size <= MAX_DOCUMENT) => {
-                    own(check, &file.handle, &file.path)
-                }
-                _ => check.wrong(
-                    format!("`{}` has over {MAX_DOCUMENT} bytes", file.path.display()),
-                    None,
-                ),
-            },
+            Ok(file) if usize::try_from(file.size()).is_ok_and(|size| size <= MAX_DOCUMENT) => {
+                own(check, &file)
+            }
+            Ok(file) => {
+                let problem = format!("`{}` has over {MAX_DOCUMENT} bytes", file.path.display());
+                check.wrong(problem, None)
+            }
         };
         check.problem.map(|problem| (problem, check.mend))
     };
     let mut problems = names.iter().filter_map(problem);
     let first = problems.next();
     let more = problems.count();
-    let check = own(check.found(format!("documents: {}", names.len())), &kept.handle, place.path());
+    let check = own(check.found(format!("documents: {}", names.len())), &kept);
     match first {
         None => check,
         Some((problem, mend)) => match more {
@@ -106,14 +102,13 @@ fn folder(name: &str, place: &Folder) -> Check {
     let check = Check::new(name, Some(place.path()), FOLDER);
     match place.open() {
         Err(e) => check.not_opened(&e),
-        Ok(kept) => own(check, &kept.handle, place.path()),
+        // Its own, and that of the place where it lies.
+        Ok(kept) if place.is_home() => check.held_to(kept.breach),
+        Ok(kept) => own(check, &kept),
     }
 }
 
 /// What is wrong with an open file or folder, whatever lies above it.
-fn own(check: Check, handle: impl std::os::fd::AsFd, path: &Path) -> Check {
-    match breach(handle, path) {
-        Ok(breach) => check.held_to(breach),
-        Err(e) => check.not_opened(&e),
-    }
+pub(super) fn own<T>(check: Check, kept: &Kept<T>) -> Check {
+    check.held_to(kept.own_breach())
 }

@@ -6,6 +6,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use serde::Serialize;
 
 use crate::home::Home;
+use crate::ledger::checkpoint::KEY;
 
 /// Something that whoever asks could do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -16,8 +17,8 @@ pub(crate) struct Remains {
     pub(crate) shown_by: &'static str,
 }
 
-/// What this user could do to this home and to these programs.
-pub(super) fn of(home: &Home, programs: &[PathBuf]) -> Vec<Remains> {
+/// What this user could do to this home, these programs and these witnesses.
+pub(super) fn of(home: &Home, programs: &[PathBuf], witnesses: &[PathBuf]) -> Vec<Remains> {
     let ledger = may_write(home.ledger());
     let index = home.ledger().with_file_name("index");
     let config = may_write(&home.config()) || may_write(home.root());
@@ -31,12 +32,22 @@ pub(super) fn of(home: &Home, programs: &[PathBuf]) -> Vec<Remains> {
         (
             ledger,
             "cut off the newest rows, or write the whole ledger anew",
-            "a head noted elsewhere, and the index as far as it goes",
+            "a witness, or a checkpoint kept elsewhere; and the index as far as it goes",
+        ),
+        (
+            may(home.ledger().with_file_name(KEY), Access::READ_OK),
+            "sign a checkpoint in the book's name",
+            "a checkpoint that was kept elsewhere before",
+        ),
+        (
+            witnesses.iter().any(|witness| may_write(witness)),
+            "delete a witness, or put an older checkpoint there",
+            "a line on stderr where it is gone; nothing where it is older",
         ),
         (
             may_write(&index) || may_write(home.root()),
             "delete the index",
-            "nothing, and then only a noted head shows a ledger that was cut back",
+            "nothing, and then only what is kept elsewhere shows a ledger that was cut back",
         ),
         (
             may_write(home.documents()),
@@ -60,5 +71,9 @@ pub(super) fn of(home: &Home, programs: &[PathBuf]) -> Vec<Remains> {
 
 /// Whether whoever asks may write there.
 fn may_write(path: &Path) -> bool {
-    accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    may(path, Access::WRITE_OK)
+}
+
+fn may(path: impl AsRef<Path>, what: Access) -> bool {
+    accessat(CWD, path.as_ref(), what, AtFlags::EACCESS).is_ok()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 use std::path::Path;
 
 use serde_json::Value;
@@ -14,10 +14,13 @@ use crate::home::{Home, Run};
 fn furnished() -> Home {
     let home = Home::new();
     home.script("send", "#!/bin/sh\n");
+    let witness = home.dir().join("stick/witness");
+    fs::create_dir(witness.parent().unwrap()).unwrap();
     let config = "[executors.send]\nargv = [\"./send\"]\n\n[notify]\ncommand = [\"./send\"]\n";
-    home.write(".granted/config.toml", config);
+    home.write(".granted/config.toml", format!("witness = [{witness:?}]\n\n{config}"));
     home.mint("x", "");
     home.mint_sheet(0..600);
+    home.say("ledger checkpoint").ok();
     home.discharge_in_doubt("x");
     for name in ["index", "acts", "notices"] {
         assert!(home.root().join(name).is_dir(), "{name}");
@@ -62,6 +65,8 @@ fn each_path_that_somebody_else_could_write_is_named() {
         ("config", "config.toml"),
         ("ledger", "ledger.jsonl"),
         ("index", "index"),
+        ("tree", "index/rows.tree"),
+        ("book.key", "book.key"),
         ("acts", "acts"),
         ("notices", "notices"),
         ("grants", "grants"),
@@ -123,6 +128,7 @@ fn what_is_wrong_with_the_ledger_and_its_index_is_named() {
     assert!(found.contains("and 6 bytes of an append that was never finished"), "{found}");
     fs::write(home.ledger(), [&whole[..], b"nonsense\n"].concat()).unwrap();
     assert_mended(&home, "rows", "is damaged");
+    let whole = home.bytes();
     // Cut back to its first row.
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
     fs::write(home.ledger(), &whole[..=first]).unwrap();
@@ -132,11 +138,74 @@ fn what_is_wrong_with_the_ledger_and_its_index_is_named() {
     fs::write(home.ledger(), &whole).unwrap();
     fs::write(index.join("x.run"), "nonsense").unwrap();
     assert_mended(&home, "runs", "1 of its files are damaged");
-    let run = fs::read_dir(&index).unwrap().next().unwrap().unwrap().path();
+    let mut files = fs::read_dir(&index).unwrap().map(|file| file.unwrap().path());
+    let run = files.find(|path| path.extension().is_some_and(|end| end == "run")).unwrap();
     let mut bytes = fs::read(&run).unwrap();
     bytes[0] ^= 1;
     fs::write(&run, bytes).unwrap();
     assert_mended(&home, "runs", "1 of its files are damaged");
+}
+
+#[test]
+fn what_is_wrong_with_checkpoints_and_what_they_rest_on_is_named() {
+    let home = furnished();
+    let at = |name: &str| home.root().join(name);
+    // The key is a secret.
+    fs::set_permissions(at("book.key"), PermissionsExt::from_mode(0o644)).unwrap();
+    assert_mended(&home, "book.key", "may be read by others (mode 0644)");
+    let key = fs::read(at("book.key")).unwrap();
+    fs::write(at("book.key"), "no key").unwrap();
+    assert!(wrong(&home).contains_key("book.key"));
+    fs::remove_file(at("book.key")).unwrap();
+    let bad = wrong(&home);
+    assert_eq!(bad.keys().collect::<Vec<_>>(), ["book.key", "newest", "witness"], "{bad:?}");
+    fs::write(at("book.key"), key).unwrap();
+    fs::set_permissions(at("book.key"), PermissionsExt::from_mode(0o600)).unwrap();
+    fs::write(at("index/rows.tree"), "nonsense").unwrap();
+    assert_mended(&home, "tree", "damaged");
+    fs::write(at("checkpoint"), "nonsense").unwrap();
+    assert_mended(&home, "newest", "is no signed note");
+
+    let witness = home.dir().join("stick/witness");
+    let note = fs::read(&witness).unwrap();
+    fs::write(&witness, "nonsense").unwrap();
+    let command = wrong(&home)["witness"].1.clone().unwrap();
+    mend(&home, &command);
+    assert_mended(&home, "witness", "is missing");
+    let command = "mv stick away";
+    mend(&home, command);
+    assert!(wrong(&home)["witness"].0.contains("stick`: there is no such folder"));
+    mend(&home, "mv away stick");
+    // A ledger that was put back, which only a person can accept.
+    let before = home.bytes();
+    home.mint("later", "");
+    home.say("revoke --type report --id later").ok();
+    fs::write(home.ledger(), before).unwrap();
+    let bad = wrong(&home);
+    assert_eq!(bad.keys().collect::<Vec<_>>(), ["newest", "witness"], "{bad:?}");
+    mend(
+        &home,
+        &bad["witness"].1.clone().unwrap().replace("WHO", "me").replace("TEXT", "restored"),
+    );
+    assert_eq!(wrong(&home), BTreeMap::new());
+    // One of another book.
+    let other = Home::new();
+    other.say("ledger checkpoint").ok();
+    fs::copy(other.root().join("checkpoint"), &witness).unwrap();
+    assert!(wrong(&home)["witness"].0.contains("of another book"));
+    fs::write(&witness, note).unwrap();
+}
+
+#[test]
+fn a_home_in_a_project_is_named() {
+    let home = furnished();
+    let brief = home.write("granted.toml", "");
+    let bad = wrong(&home);
+    assert_eq!(bad.keys().collect::<Vec<_>>(), ["home"], "{bad:?}");
+    assert!(bad["home"].0.starts_with(&format!("`{}` makes all", brief.display())), "{bad:?}");
+    assert_eq!(bad["home"].1, Some(format!("mv {} ~", home.root().display())));
+    fs::remove_file(brief).unwrap();
+    assert_eq!(wrong(&home), BTreeMap::new());
 }
 
 #[test]
@@ -198,12 +267,12 @@ fn what_remains_is_what_the_caller_could_do() {
         remains.iter().map(|one| one["could"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let mine = of(&home.say("doctor --json").ok());
-    assert_eq!(mine.len(), 7, "{mine:?}");
+    assert_eq!(mine.len(), 9, "{mine:?}");
     if !rustix::process::geteuid().is_root() {
         return; // Only root becomes another user.
     }
     let mut other = home.shell(
-        "chmod -R a+rX .; exec setpriv --reuid=12345 --regid=12345 --clear-groups \
+        "chmod -R a+rX .; chmod go-r .granted/book.key; exec setpriv --reuid=12345 --regid=12345 --clear-groups \
          granted doctor --json",
     );
     let run = Run::from(other.output().unwrap());
