@@ -153,10 +153,11 @@ impl Home {
         found.find(ours).unwrap()
     }
 
-    /// The rows of the ledger, as they lie there.
+    /// The rows of the ledger, as they lie there; but for a line that is just being written.
     pub fn rows(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.ledger()).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The rows of this kind.
