@@ -7,7 +7,7 @@ mod missing;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use granted_core::digest::Digest;
@@ -99,6 +99,12 @@ impl Program {
         self.digest
     }
 
+    /// The file that is executed, and the one that confirms.
+    pub fn programs(&self) -> impl Iterator<Item = &Path> {
+        let commands = std::iter::once(&self.command).chain(&self.confirm);
+        commands.map(|command| path(&command.program))
+    }
+
     /// Whether a second program confirms the act.
     pub fn has_confirm(&self) -> bool {
         self.confirm.is_some()
@@ -166,6 +172,11 @@ fn variable(name: &OsStr, value: &OsStr) -> Result<CString, String> {
     text.push(b'=');
     text.extend_from_slice(value.as_bytes());
     CString::new(text).map_err(|_| format!("the variable `{}` holds a NUL byte", shown()))
+}
+
+/// The path that a text for the system holds.
+pub(crate) fn path(text: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(text.to_bytes()))
 }
 
 pub(crate) fn c_strings(texts: &[OsString]) -> Result<Vec<CString>, Missing> {

@@ -8,13 +8,18 @@ use std::str::FromStr;
 
 use granted_core::text::Name;
 use granted_core::trust::{PublicKey, SecretKey};
-use granted_store::{entropy, open};
+use granted_store::custody::{Folder, Kept};
+use granted_store::entropy;
+use granted_store::open::{self, OpenError};
 use zeroize::Zeroizing;
 
 use crate::home::Home;
 
 /// The most bytes of a key's file.
-const MAX_FILE: u64 = 8_192;
+pub(crate) const MAX_FILE: usize = 8_192;
+
+/// What the name of a key's file ends with.
+pub(crate) const ENDING: &str = ".pem";
 
 /// The name of a key file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,25 +73,31 @@ impl Stored {
     }
 }
 
-/// The folder.
-fn folder(home: &Home) -> PathBuf {
-    home.root().join("keys")
+/// The folder's name.
+pub(crate) const FOLDER: &str = "keys";
+
+fn folder(home: &Home) -> Folder {
+    home.folder().join(FOLDER)
 }
 
 /// The place of the key file of this name.
 pub fn path(home: &Home, name: &KeyName) -> PathBuf {
-    folder(home).join(file(name))
+    folder(home).path().join(file(name))
 }
 
 fn file(name: &KeyName) -> String {
-    format!("{name}.pem")
+    format!("{name}{ENDING}")
 }
 
 /// Reads the key file of this name.
 pub fn read(home: &Home, name: &KeyName) -> Result<Stored, String> {
     let path = path(home, name);
-    let bytes = crate::files::read(&path, MAX_FILE)?;
-    let bytes = bytes.ok_or_else(|| format!("`{}`: there is no such key file", path.display()))?;
+    let opened = folder(home).file(file(name), open::read_at).and_then(Kept::sound);
+    let opened = opened.map_err(|e| match e {
+        OpenError::Missing(_) => format!("`{}`: there is no such key file", path.display()),
+        e => e.to_string(),
+    })?;
+    let bytes = crate::files::read_open(opened.handle, &path, MAX_FILE as u64)?;
     let text = String::from_utf8(bytes).map_err(|_| format!("`{}` is no text", path.display()))?;
     let public = text.lines().next().and_then(|line| PublicKey::from_file(line).ok());
     Ok(Stored { path, public, text })
@@ -94,7 +105,7 @@ pub fn read(home: &Home, name: &KeyName) -> Result<Stored, String> {
 
 /// Reads a public key file, wherever it lies.
 pub fn read_public(path: &Path) -> Result<PublicKey, String> {
-    let bytes = crate::files::read(path, MAX_FILE)?;
+    let bytes = crate::files::read(path, MAX_FILE as u64)?;
     let bytes = bytes.ok_or_else(|| format!("`{}`: there is no such file", path.display()))?;
     let key = PublicKey::from_file(&String::from_utf8_lossy(&bytes));
     key.map_err(|e| format!("`{}`: {e}", path.display()))
@@ -103,17 +114,14 @@ pub fn read_public(path: &Path) -> Result<PublicKey, String> {
 /// The names of the key files, in their order.
 pub fn names(home: &Home) -> Result<Vec<KeyName>, String> {
     let folder = folder(home);
-    let failed = |e: io::Error| format!("`{}`: {}", folder.display(), open::in_words(&e));
-    let entries = match std::fs::read_dir(&folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
+    let failed = |e: io::Error| format!("`{}`: {}", folder.path().display(), open::in_words(&e));
+    let files = match folder.open() {
+        Ok(kept) => open::names(&kept.handle).map_err(failed)?,
+        Err(OpenError::Missing(_)) => Vec::new(),
+        Err(e) => return Err(e.to_string()),
     };
-    let mut names = Vec::new();
-    for entry in entries {
-        let file = entry.map_err(failed)?.file_name();
-        let name = file.to_str().and_then(|file| file.strip_suffix(".pem"));
-        names.extend(name.and_then(|name| name.parse::<KeyName>().ok()));
-    }
+    let name = |file: &String| file.strip_suffix(ENDING)?.parse::<KeyName>().ok();
+    let mut names: Vec<KeyName> = files.iter().filter_map(name).collect();
     names.sort();
     Ok(names)
 }
@@ -127,14 +135,15 @@ pub fn generate() -> Result<SecretKey, String> {
 /// Makes a key file, durably. One that is there stays: the error is of the kind `AlreadyExists` then.
 pub fn create(home: &Home, name: &KeyName, key: &SecretKey, password: &[u8]) -> io::Result<()> {
     let text = sealed(name, key, password)?;
-    open::make_folder(&folder(home)).map_err(io::Error::other)?;
-    open::place(&folder(home), &file(name), |file| file.write_all(text.as_bytes()))
+    let folder = folder(home).make().map_err(io::Error::other)?;
+    folder.place(file(name), |file| file.write_all(text.as_bytes()))
 }
 
 /// Seals a key anew: its file is replaced whole, durably.
 pub fn reseal(home: &Home, name: &KeyName, key: &SecretKey, password: &[u8]) -> io::Result<()> {
     let text = sealed(name, key, password)?;
-    open::replace(&folder(home), &file(name), |file| file.write_all(text.as_bytes()))
+    let folder = folder(home).open().map_err(io::Error::other)?;
+    folder.replace(file(name), |file| file.write_all(text.as_bytes()))
 }
 
 /// The text of a key file.

@@ -42,6 +42,7 @@ pub mod cli;
 mod clock;
 mod config;
 mod decision;
+mod doctor;
 mod files;
 mod home;
 mod keys;

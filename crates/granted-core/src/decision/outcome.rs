@@ -76,7 +76,7 @@ reasons! {
     Consumed = "consumed" is Refused,
     /// The window has not opened.
     NotYet = "not_yet" is Refused,
-    /// The grant's document is damaged, edited or no plain file.
+    /// The grant's document is damaged, edited, no plain file, or open to others.
     Unreadable = "unreadable" is Refused,
     /// The person took the grant back.
     Revoked = "revoked" is Refused,

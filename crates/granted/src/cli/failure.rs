@@ -130,7 +130,7 @@ impl From<HomeError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
-        Failure::new(Kind::Config, error)
+        Failure { hint: error.mend.clone(), ..Failure::new(Kind::Config, error) }
     }
 }
 
@@ -151,7 +151,11 @@ impl From<AppendError> for Failure {
             AppendError::NotWritten(NotWritten::RolledBack(_)) => Kind::LedgerRolledBack,
             _ => Kind::LedgerUnwritable,
         };
-        Failure::new(kind, error)
+        let failure = Failure::new(kind, &error);
+        match error {
+            AppendError::NotWritten(NotWritten::Custody(breach)) => failure.hint(breach.mend()),
+            _ => failure,
+        }
     }
 }
 
@@ -191,6 +195,10 @@ impl From<CheckpointError> for Failure {
             CheckpointError::Empty(_) => Failure::refused(error),
             CheckpointError::RolledBack(_) => Failure::new(Kind::LedgerRolledBack, error)
                 .hint("put the ledger back; if it is the right one: granted ledger accept"),
+            CheckpointError::Custody(breach) => {
+                let mend = breach.mend();
+                Failure::new(Kind::LedgerUnwritable, CheckpointError::Custody(breach)).hint(mend)
+            }
             CheckpointError::File(_) => Failure::input(error),
         }
     }

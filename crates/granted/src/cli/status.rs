@@ -9,7 +9,7 @@ use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
 
-use super::args::{ObjectArgs, book};
+use super::args::{ObjectArgs, reading_book};
 use super::failure::Failure;
 use super::out::{Mark, Out};
 use crate::book::Book;
@@ -32,7 +32,7 @@ Example:
   granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let object = Object::from(args.object);
     let view = of_object(&book, &object)?;
     if out.is_json() {

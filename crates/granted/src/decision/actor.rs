@@ -66,6 +66,11 @@ impl Command {
         }
     }
 
+    /// The program, if it can be run.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        self.program.as_ref().ok()
+    }
+
     /// A name that stands for none of the registered executors, which are these.
     pub fn missing<'a>(
         name: Name,

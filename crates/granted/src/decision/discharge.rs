@@ -252,12 +252,11 @@ fn confirm(
     appended: Option<&Appended>,
 ) -> Report {
     let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
-    for rows in std::iter::once(acted.intent()).chain(appended) {
-        match book.ledger.holds(rows) {
-            Ok(true) => {}
-            Ok(false) => return mismatch("the rows do not read back as they were written".into()),
-            Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
-        }
+    let written: Vec<&Appended> = std::iter::once(acted.intent()).chain(appended).collect();
+    match book.ledger.holds(&written) {
+        Ok(true) => {}
+        Ok(false) => return mismatch("the rows do not read back as they were written".into()),
+        Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
     }
     for line in appended.iter().flat_map(|appended| &appended.lines) {
         match Row::parse(&line.bytes) {
@@ -367,7 +366,7 @@ fn unclaimed(
         // If the row is there after all, the grant is spent and the attempt was interrupted.
         book.give_up(attempt.id);
     }
-    if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
+    if let AppendError::NotWritten(NotWritten::RolledBack(_) | NotWritten::Custody(_)) = error {
         // Rows that use no authority are still written.
         let by = book.by(request.agent.as_ref());
         let reasons = vec![(reason, error.to_string())];

@@ -53,7 +53,14 @@ pub(crate) fn attempt(book: &Book, id: Id) -> Result<Option<Attempt>, ReadError>
 
 /// A grant together with what its document says now.
 pub(crate) fn candidate(book: &Book, state: GrantState) -> Candidate {
-    Candidate { standing: document_standing(book, &state.grant), state }
+    let standing = document_standing(book, &state.grant);
+    // A document is rewritten after the rows that spend its grant. Where it is ahead of the fold, such
+    // rows may have come since these were read, and they say more: of which attempt, and how it ended.
+    let newer = match standing {
+        Standing::Spent if !state.is_spent() => grant(book, state.grant.id).ok().flatten(),
+        _ => None,
+    };
+    Candidate { standing, state: newer.unwrap_or(state) }
 }
 
 /// As [`candidate`], for showing: a grant that is not signed as it has to be is no more live than one
@@ -111,4 +118,44 @@ pub(crate) fn drift(binds: &[Bind]) -> Option<String> {
             Err(e) => Some(format!("a file that the grant is bound to: {e}")),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use granted_core::decision::mint::Terms;
+    use granted_core::ledger::Door;
+    use granted_core::time::Clock as _;
+    use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger};
+
+    use super::*;
+    use crate::decision::mint::mint;
+    use crate::decision::stage::terms;
+    use crate::home::Home;
+    use crate::{Request, Verdict, discharge};
+
+    #[test]
+    fn a_document_that_is_ahead_of_the_fold_has_the_rows_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Arc::new(FixedClock::default());
+        let ledger = Arc::new(MemoryLedger::new(clock.clone()));
+        let documents = Arc::new(MemoryDocuments::default());
+        let book =
+            Book::with(Home::at(dir.path()), Door::Library, ledger, documents, clock.clone());
+        let terms = Terms { not_after: clock.now().plus(Duration::from_secs(90)), ..terms(&clock) };
+        let request =
+            Request { object: terms.object.clone(), ..Request::new("t", "x", "a").unwrap() };
+        mint(&book, &[terms]).unwrap();
+        let before = grants_of(&book, &request.object).unwrap().0.remove(0);
+        let report = discharge(&book, &request, |_, act| {
+            act.result(true, None);
+            Verdict::Done
+        });
+        assert_eq!(report.reason.as_str(), "confirmed", "{report}");
+        let found = candidate(&book, before.clone());
+        assert_eq!(found.standing, Standing::Spent);
+        assert!(!before.is_spent() && found.state.is_spent());
+    }
 }
