@@ -48,6 +48,7 @@
 //!     cwd: "/".into(),
 //!     path: "/usr/bin:/bin".into(),
 //!     env: vec![("WHOM".into(), "world".into())],
+//!     asks: vec![],
 //!     files: vec![],
 //!     confirm: None,
 //! })?;

@@ -29,6 +29,9 @@ pub struct Definition {
     pub path: OsString,
     /// The whole environment, but for what a run adds. `path` is not in it unless it is put there.
     pub env: Vec<(OsString, OsString)>,
+    /// The names of the variables that it asks for, whether they are in `env` or not: part of the
+    /// program's identity.
+    pub asks: Vec<String>,
     /// More files whose bytes are part of the program's identity, such as a script that an
     /// interpreter is given. A relative one is relative to `cwd`.
     pub files: Vec<PathBuf>,
@@ -58,8 +61,9 @@ impl Program {
     /// Finds the program and the one that confirms, checks them and the directory, and hashes
     /// them with the definition and its files.
     ///
-    /// The digest is evidence of what was there. It covers the names of the environment's
-    /// variables and not their values, which may be secret.
+    /// The digest is evidence of what was there. Of the environment it covers only the names that
+    /// the definition asks for: not the values, which may be secret, nor what this caller happens to
+    /// have set.
     pub fn prepare(definition: Definition) -> Result<Program, Missing> {
         require_a_kernel_that_can_watch()?;
         let Definition { ref name, ref argv, ref cwd, ref path, ref env, .. } = definition;
@@ -125,12 +129,13 @@ impl Program {
 /// Without the environment, whose values may be secret.
 impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Definition { name, argv, cwd, path, env: _, files, confirm } = self;
+        let Definition { name, argv, cwd, path, env: _, asks, files, confirm } = self;
         f.debug_struct("Definition")
             .field("name", name)
             .field("argv", argv)
             .field("cwd", cwd)
             .field("path", path)
+            .field("asks", asks)
             .field("files", files)
             .field("confirm", confirm)
             .finish_non_exhaustive()

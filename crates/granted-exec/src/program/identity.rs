@@ -1,7 +1,7 @@
 //! The digest of a program: its definition and the bytes of its files.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -30,16 +30,14 @@ pub(super) fn digest<'a>(
     definition: &Definition,
     programs: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<Digest, Missing> {
-    let Definition { name, argv, cwd, path, env, files, confirm } = definition;
+    let Definition { name, argv, cwd, path, env: _, asks, files, confirm } = definition;
     let mut hash = Encoding(Sha256::new());
     hash.text(TAG);
     hash.text(name.as_str().as_bytes());
     hash.list(argv);
     hash.text(cwd.as_os_str().as_bytes());
     hash.text(path.as_bytes());
-    let mut names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
-    names.sort_unstable();
-    hash.list(&names);
+    hash.list(asks);
     hash.list(confirm.as_deref().unwrap_or_default());
     for program in programs {
         hash.file("program", program)?;

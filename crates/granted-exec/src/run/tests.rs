@@ -26,6 +26,7 @@ fn definition(cwd: &Path, argv: &[&str]) -> Definition {
         cwd: cwd.to_owned(),
         path: path.into(),
         env: vec![("PATH".into(), path.into()), ("BASE".into(), "base".into())],
+        asks: Vec::new(),
         files: Vec::new(),
         confirm: None,
     }
