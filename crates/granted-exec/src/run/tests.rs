@@ -1,3 +1,5 @@
+mod sealed;
+
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::thread;
