@@ -9,6 +9,7 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 
 mod args;
 mod asked;
+mod bound;
 mod completions;
 mod discharge;
 mod executors;

@@ -4,7 +4,7 @@ use super::discharge::{clock_behind, instant};
 use super::event::Minted;
 use super::fold::GrantState;
 use super::grant::stays_human;
-use super::{Bind, Grant, Kind, Object, Use};
+use super::{Bind, Grant, Identity, Kind, Object, Use};
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
 use crate::text::{Name, Note, Words};
@@ -23,6 +23,8 @@ pub struct Terms {
     pub decision: Use,
     /// The only executor that may discharge it.
     pub executor: Option<Name>,
+    /// What that executor is now, if it must stay that.
+    pub executor_bound: Option<Box<Identity>>,
     /// The hand.
     pub minted_by: Note,
     /// The window's end.
@@ -132,6 +134,7 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<(Grant, Draft), Refusal> {
         consumed_at: None,
         decision: terms.decision,
         executor: terms.executor.clone(),
+        executor_bound: terms.executor_bound.clone(),
         id: facts.id,
         kind: Kind::V1,
         minted_at: facts.now,

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::args::{duration, instant, person_book};
 use super::asked::Asked;
+use super::bound::Bound;
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
@@ -65,6 +66,10 @@ pub(crate) struct Args {
     /// The only executor that may discharge it.
     #[arg(long, value_name = "NAME")]
     executor: Option<Name>,
+    /// The only executor that may discharge it, as it is now: of config.toml, run from a sealed copy
+    /// of these bytes.
+    #[arg(long, value_name = "NAME", conflicts_with = "executor")]
+    bind_executor: Option<Name>,
     /// A file whose bytes may not change until the act is over. Repeatable.
     #[arg(long, value_name = "PATH")]
     bind: Vec<PathBuf>,
@@ -75,7 +80,7 @@ pub(crate) struct Args {
     #[arg(long)]
     again: bool,
     /// Mint the grant that this JSON file describes, in the document's field names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind_executor", "bind", "agent"])]
     from: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
@@ -125,9 +130,12 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     };
     let (file, sheet) = (args.from.as_ref().or(args.sheet.as_ref()), args.sheet.is_some());
     let now = book.now();
+    let mut bound = Bound::new(&book);
     let terms = asked
         .iter()
-        .map(|(line, asked)| asked.terms(now).map_err(|e| in_file(e, file, sheet, *line)))
+        .map(|(line, asked)| {
+            asked.terms(now, &mut bound).map_err(|e| in_file(e, file, sheet, *line))
+        })
         .collect::<Result<Vec<Terms>, Failure>>()?;
     let minted = mint(&book, &terms).map_err(|error| {
         let line = match &error {
@@ -144,6 +152,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         show(minted, now, out);
     }
     if !out.is_json() {
+        bound.show(out);
         note_unregistered(&minted, &book, out);
     }
     Ok(0)
@@ -211,6 +220,7 @@ impl Args {
             not_scope: self.not_scope.clone(),
             allow: self.allow.clone(),
             executor: self.executor.clone(),
+            bind_executor: self.bind_executor.clone(),
             bind: self.bind.clone(),
             agent: self.agent.clone(),
             again: self.again,

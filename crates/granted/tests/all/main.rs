@@ -35,6 +35,7 @@ mod mortal;
 mod names;
 mod notices;
 mod races;
+mod sealed;
 mod session;
 mod storm;
 mod streams;
