@@ -87,7 +87,7 @@ fn is_settled(found: &Stat) -> bool {
 }
 
 /// The most bytes of a file that is part of an identity: hashing is not to hold an attempt up.
-pub(super) const MAX_FILE: usize = 1 << 30;
+const MAX_FILE: usize = 1 << 30;
 
 /// The digest of what is left to read of a file.
 pub(super) fn of_bytes(file: &OwnedFd) -> Result<Digest, Errno> {

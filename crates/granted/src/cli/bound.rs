@@ -36,8 +36,9 @@ impl<'a> Bound<'a> {
             None => self.book.config()?,
         };
         let stop = Stop::new().map_err(Failure::system)?;
-        let command = Command::registered(&config, name.clone(), stop);
-        let identity = command.identity().map_err(|why| Failure::new(Kind::Config, why))?;
+        let mut command = Command::registered(&config, name.clone(), stop);
+        // Where no copy can be sealed, the grant would never be used.
+        let identity = command.seal().map_err(|why| Failure::new(Kind::Config, why))?;
         self.config = Some(config);
         self.known.insert(name.clone(), identity.clone());
         Ok(Box::new(identity))

@@ -27,7 +27,7 @@ fn kinds() -> [(&'static str, Vec<u8>); 3] {
     [
         ("binary", std::fs::read("/usr/bin/touch").unwrap()),
         ("shell", script("#!/bin/sh\ntouch \"$1\"\n")),
-        ("python", script("#!/usr/bin/python3\nimport sys\nopen(sys.argv[1], 'w')\n")),
+        ("python", script("#!/usr/bin/env python3\nimport sys\nopen(sys.argv[1], 'w')\n")),
     ]
 }
 
@@ -97,10 +97,10 @@ fn one_that_is_rewritten_while_it_runs_does_what_it_would_have() {
         ),
         (
             "python",
-            "#!/usr/bin/python3\nimport os, time\nopen('begun', 'w')\n\
+            "#!/usr/bin/env python3\nimport os, time\nopen('begun', 'w')\n\
              while not os.path.exists('go'): time.sleep(0.01)\nopen('bound', 'w')\n"
                 .to_owned(),
-            "#!/usr/bin/python3\nopen('swapped', 'w')\n".to_owned(),
+            "#!/usr/bin/env python3\nopen('swapped', 'w')\n".to_owned(),
         ),
     ] {
         let home = home_with(CONFIG);
@@ -271,14 +271,17 @@ fn without_proc_nothing_is_claimed() {
     let home = home_with(CONFIG);
     put(&home, "#!/bin/sh\ntouch \"$1\"\n");
     home.mint("a", "--bind-executor e");
-    let mut unshare = home.other("unshare");
-    let user = if rustix::process::getuid().is_root() { "-m" } else { "-rm" };
-    let script = "mount -t tmpfs none /proc && exec granted discharge --type report --id a --json \
-                  --executor e";
-    unshare.args([user, "sh", "-c", script]);
-    let run = Run::from(unshare.output().unwrap()).exits(3);
+    let without = |verb: &str| {
+        let mut unshare = home.other("unshare");
+        let user = if rustix::process::getuid().is_root() { "-m" } else { "-rm" };
+        let script = format!("mount -t tmpfs none /proc && exec granted {verb}");
+        Run::from(unshare.args([user, "sh", "-c", &script]).output().unwrap())
+    };
     let why = "a sealed copy is run through /proc/self/fd, which is not there";
+    let run = without("discharge --type report --id a --json --executor e").exits(3);
     detail(&run.json(), "refused: unknown_executor", why);
+    let run = without("mint --type report --id b --by me --for 1h --bind-executor e").exits(1);
+    assert!(run.stderr.contains(why), "{run:?}");
     assert!(!took(&home, "bound"));
     assert_eq!((home.rows_of("decision.intent").len(), home.status("a").as_str()), (0, "live"));
     assert_eq!(said(&attempt(&home, "a")), "discharged: confirmed");

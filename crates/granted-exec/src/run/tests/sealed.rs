@@ -1,4 +1,5 @@
 //! Programs that run from sealed copies of their bytes.
+#![expect(clippy::disallowed_methods, reason = "files of the tests")]
 
 use std::fs::{read, write};
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +26,7 @@ fn kinds() -> Vec<(&'static str, Vec<u8>)> {
         ("binary", read("/bin/echo").unwrap()),
         ("sh", script("#!/bin/sh\necho bound\n")),
         ("bash", script("#!/bin/bash\necho bound\n")),
-        ("python", script("#!/usr/bin/python3\nprint('bound')\n")),
+        ("python", script("#!/usr/bin/env python3\nprint('bound')\n")),
         ("env -S", script("#!/usr/bin/env -S python3 -I\nprint('bound')\n")),
     ]
 }
