@@ -69,6 +69,7 @@ impl Notifier {
             argv: &argv,
             env: &merged(&self.env, &further),
             cwd: &self.cwd,
+            sealed: None,
         };
         // Nobody holds it: a person is told also of what was stopped.
         let never = Stop::new().map_err(|e| e.to_string())?;

@@ -48,6 +48,7 @@ impl Story {
             consumed_at: None,
             decision: Use::Once,
             executor: None,
+            executor_bound: None,
             id,
             kind: Kind::V1,
             minted_at: self.scribe.now,

@@ -10,6 +10,7 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 mod agree;
 mod args;
 mod asked;
+mod bound;
 mod completions;
 mod discharge;
 mod doctor;

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use super::args::{duration, instant, person_book};
 use super::asked::Asked;
+use super::bound::Bound;
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
@@ -69,6 +70,10 @@ pub(crate) struct Args {
     /// The only executor that may discharge it.
     #[arg(long, value_name = "NAME")]
     executor: Option<Name>,
+    /// The only executor that may discharge it, as it is now: of config.toml, run from a sealed copy
+    /// of these bytes.
+    #[arg(long, value_name = "NAME", conflicts_with = "executor")]
+    bind_executor: Option<Name>,
     /// A file whose bytes may not change until the act is over. Repeatable.
     #[arg(long, value_name = "PATH")]
     bind: Vec<PathBuf>,
@@ -79,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long)]
     again: bool,
     /// Mint the grant that this JSON file describes, in the document's field names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind_executor", "bind", "agent"])]
     from: Option<PathBuf>,
     /// The key that signs; default in signed mode: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
@@ -146,6 +151,7 @@ struct MintedJson<'a> {
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("mint", out)?;
     let now = book.now();
+    let mut bound = Bound::new(&book);
     let minted = match (&args.from, &args.signature) {
         (Some(path), Some(signature)) => {
             let grant = elsewhere::read_signed(path, signature)?;
@@ -155,7 +161,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         }
         _ => {
             let asked = args.asked()?;
-            let terms = args.terms(&asked, now)?;
+            let terms = args.terms(&asked, &mut bound, now)?;
             if let Some(path) = &args.unsigned_out {
                 return elsewhere::write_unsigned(&book, &terms, path, out);
             }
@@ -166,6 +172,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         show(minted, now, out);
     }
     if !out.is_json() {
+        bound.show(out);
         note_unregistered(&minted, &book, out);
     }
     Ok(0)
@@ -228,9 +235,15 @@ impl Args {
         }
     }
 
-    fn terms(&self, asked: &[(usize, Asked)], now: Stamp) -> Result<Vec<Terms>, Failure> {
-        let terms =
-            |(line, asked): &(usize, Asked)| asked.terms(now).map_err(|e| self.in_file(e, *line));
+    fn terms(
+        &self,
+        asked: &[(usize, Asked)],
+        bound: &mut Bound<'_>,
+        now: Stamp,
+    ) -> Result<Vec<Terms>, Failure> {
+        let terms = |(line, asked): &(usize, Asked)| {
+            asked.terms(now, bound).map_err(|e| self.in_file(e, *line))
+        };
         asked.iter().map(terms).collect()
     }
 
@@ -284,6 +297,7 @@ impl Args {
             not_scope: self.not_scope.clone(),
             allow: self.allow.clone(),
             executor: self.executor.clone(),
+            bind_executor: self.bind_executor.clone(),
             bind: self.bind.clone(),
             agent: self.agent.clone(),
             again: self.again,

@@ -140,6 +140,7 @@ impl Real {
             binds: vec![],
             decision: if offer.session { Use::Session } else { Use::Once },
             executor: None,
+            executor_bound: None,
             minted_by: "me".parse().unwrap(),
             not_after: self.after(offer.lasts),
             not_before: offer.opens.map(|opens| self.after(opens)),

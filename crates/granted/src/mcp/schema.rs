@@ -184,6 +184,11 @@ fn grant() -> Value {
                 "items": { "type": "string" },
                 "description": "If there are any, an attempt must name one of them.",
             },
+            "executor": text("The only executor that may be used, if one is named."),
+            "executor_bound": {
+                "type": "object",
+                "description": "What that executor must still be, if the grant is bound to it.",
+            },
             "not_before": text_or_null("When the window opens; null: at once."),
             "not_after": text("When the window closes."),
             "minted_by": text("Whose hand."),

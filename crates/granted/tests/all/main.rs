@@ -40,6 +40,7 @@ mod names;
 mod notices;
 mod pty;
 mod races;
+mod sealed;
 mod session;
 mod signed;
 mod storm;

@@ -31,6 +31,7 @@ pub(super) const PASSED_ON: &[Row] = &[
     ("`GRANTED_NOT_AFTER`", "the window's end"),
     ("`GRANTED_HOME`, `GRANTED_STORE`, `GRANTED_LEDGER`", "where everything lies"),
     ("`GRANTED_RESULT_TOKEN`", "the right to write this act's result; a secret of the executor"),
+    ("`GRANTED_EXECUTOR_PATH`", "where its program lies, if it runs from a sealed copy"),
 ];
 
 pub(super) const NOTIFIER: &[Row] = &[
