@@ -199,7 +199,8 @@ fn a_yes_that_was_typed_ahead_is_none() {
     pty.line(&format!("{PASSWORD}\ny"));
     pty.until("[y/N] ");
     pty.line("");
-    pty.end().exits(1);
+    let run = pty.end().exits(1);
+    assert_eq!(run.stderr, "granted: nothing was signed, and nothing done\n");
     assert_eq!(trusted(&home), ["ada"]);
 }
 
