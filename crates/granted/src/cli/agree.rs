@@ -1,9 +1,10 @@
 //! What the person is shown before something is signed, and the question.
 
+use std::collections::BTreeMap;
+
 use granted_core::text::Shown;
 use granted_core::trust::Statement;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 use super::failure::{Failure, Kind};
 use crate::terminal::Terminal;
@@ -29,8 +30,8 @@ pub(crate) fn agree(statements: &[Statement]) -> Result<(), Failure> {
 /// A statement, a line for each of its fields with nothing cut, and its digest.
 pub(crate) fn show(statement: &Statement) -> Vec<String> {
     let mut lines = vec![format!("to sign    {}", statement.purpose().payload_type())];
-    // A statement is an object. Its fields are shown as they stand there, which `Shown` does for what JSON
-    // does not escape.
+    // A statement is an object. Its values are shown as they stand there; JSON escapes controls, and `Shown`
+    // what else is not seen.
     let fields = serde_json::from_str::<BTreeMap<String, &RawValue>>(statement.payload());
     match fields {
         Ok(fields) => lines.extend(
