@@ -4,9 +4,8 @@
 //! them. A terminal is opened by its own path, and is one or there is none.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use granted_core::text::Shown;
 use granted_exec::Stop;
@@ -90,7 +89,8 @@ impl Terminal {
     /// Asks for a new password, twice.
     pub fn new_password(&self, of: &str) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
         let password = self.password(&format!("new password for {of}: "))?;
-        if String::from_utf8_lossy(&password).chars().count() < MIN_PASSWORD {
+        let characters = str::from_utf8(&password).map_or(password.len(), |p| p.chars().count());
+        if characters < MIN_PASSWORD {
             return Err(TerminalError::Short);
         }
         match self.password("the same again: ")? == password {
@@ -124,7 +124,11 @@ impl Terminal {
         }
         self.signals.at_once.store(true, Ordering::SeqCst);
         restored?;
-        read
+        // One that came behind the answer is not lost.
+        match self.signals.stop.is_stopped() {
+            true => Err(TerminalError::Stopped),
+            false => read,
+        }
     }
 
     /// The line that is typed, without its end.

@@ -1,9 +1,10 @@
 //! What the person is shown before something is signed, and the question.
 
+use std::collections::BTreeMap;
+
 use granted_core::text::Shown;
 use granted_core::trust::Statement;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 use super::failure::{Failure, Kind};
 use crate::terminal::Terminal;
@@ -29,8 +30,8 @@ pub(crate) fn agree(statements: &[Statement]) -> Result<(), Failure> {
 /// A statement, a line for each of its fields with nothing cut, and its digest.
 pub(crate) fn show(statement: &Statement) -> Vec<String> {
     let mut lines = vec![format!("to sign    {}", statement.purpose().payload_type())];
-    // A statement is an object. Its fields are shown as they stand there, which `Shown` does for what JSON
-    // does not escape.
+    // A statement is an object. Its values are shown as they stand there; JSON escapes controls, and `Shown`
+    // what else is not seen.
     let fields = serde_json::from_str::<BTreeMap<String, &RawValue>>(statement.payload());
     match fields {
         Ok(fields) => lines.extend(
@@ -40,4 +41,32 @@ pub(crate) fn show(statement: &Statement) -> Vec<String> {
     }
     lines.push(format!("digest     {}", statement.digest()));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use granted_core::id::Id;
+    use granted_core::text::is_shown;
+    use granted_core::time::Stamp;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_escaped_and_whole() {
+        let id = Id::new(Stamp::parse("2026-09-30T08:00:00Z").unwrap(), 1);
+        let shown =
+            |by: &str| show(&Statement::resolve(id, id, 1, true, &by.parse().unwrap(), None));
+        let hostile = shown(&format!("a\u{202e}b\u{1b}[2J\n{}", "x".repeat(900)));
+        assert!(hostile.iter().all(|line| line.chars().all(is_shown)), "{hostile:?}");
+        let by = hostile.iter().find(|line| line.starts_with("  by ")).unwrap();
+        let whole = format!(r#""a\u{{202e}}b\u001b[2J\n{}""#, "x".repeat(900));
+        assert!(by.ends_with(&whole), "{by}");
+        // What only looks like it is shown in another way.
+        assert_ne!(shown("a\u{202e}b")[1..], shown(r"a\u{202e}b")[1..]);
+        assert!(
+            shown(r"a\u{202e}b")[2].ends_with(r#""a\\u{202e}b""#),
+            "{:?}",
+            shown(r"a\u{202e}b")
+        );
+    }
 }

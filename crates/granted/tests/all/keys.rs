@@ -4,7 +4,7 @@ mod made;
 mod ssh;
 mod trust;
 
-use crate::home::{Home, Run};
+use crate::home::{GRANTED, Home, Run};
 use crate::pty::Pty;
 
 pub const PASSWORD: &str = "correct horse";
@@ -18,6 +18,13 @@ pub fn at_terminal(home: &Home, line: &str, answers: &[(&str, &str)]) -> Run {
         pty.line(answer);
     }
     pty.end()
+}
+
+/// Runs the words of a line in a session that has no terminal, whatever these tests are run from.
+pub fn without_terminal(home: &Home, line: &str) -> Run {
+    let mut command = home.other("setsid");
+    command.args(["--wait", GRANTED]).args(line.split_whitespace());
+    command.output().unwrap().into()
 }
 
 /// Makes a key with [`PASSWORD`].

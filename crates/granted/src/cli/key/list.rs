@@ -1,5 +1,7 @@
 //! `granted key list`
 
+use granted_core::text::Shown;
+
 use super::super::args::book;
 use super::super::failure::Failure;
 use super::super::out::{Mark, Out};
@@ -26,7 +28,13 @@ pub(crate) fn run(_: &Args, out: &Out) -> Result<u8, Failure> {
         }
     }
     for name in keys::names(book.home()).map_err(Failure::input)? {
-        let stored = keys::read(book.home(), &name).map_err(Failure::input)?;
+        let stored = match keys::read(book.home(), &name) {
+            Ok(stored) => stored,
+            Err(e) => {
+                out.remark(format_args!("note: {}", Shown(&e)));
+                continue;
+            }
+        };
         let not = out.marked("not trusted", Mark::Doubt);
         match &stored.public {
             Some(key) if trust.key(key.id()).is_some() => {}

@@ -63,11 +63,13 @@ fn openssl_opens_it() {
 fn a_key_of_openssls_is_taken_in_by_a_new_password() {
     let home = Home::new();
     home.write(".granted/keys/old", "");
+    std::os::unix::fs::symlink("mine.pem", home.root().join("keys/link.pem")).unwrap();
     home.write("password", PASSWORD);
     let made = "genpkey -algorithm ed25519 -aes256 -pass file:password -out .granted/keys/mine.pem";
     let run: Run = home.other("openssl").args(made.split(' ')).output().unwrap().into();
     run.ok();
     let listed = home.say("key list").ok();
+    assert!(listed.stderr.contains("link.pem` is a symbolic link"), "{listed:?}");
     assert!(
         listed.stdout.is_empty() && listed.stderr.contains("granted key passwd mine"),
         "{listed:?}"

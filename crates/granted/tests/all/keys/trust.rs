@@ -4,7 +4,7 @@ use granted_core::digest::Digest;
 use granted_core::trust::{PublicKey, Statement};
 use serde_json::{Value, json};
 
-use super::{PASSWORD, at_terminal, id, new_key};
+use super::{PASSWORD, at_terminal, id, new_key, without_terminal};
 use crate::home::{Home, Run};
 use crate::pty::Pty;
 
@@ -68,7 +68,7 @@ fn a_second_key_needs_the_signature_of_a_trusted_one() {
     let own = at_terminal(&home, "key trust bob --sign-with bob", &[("of key `bob`", PASSWORD)]);
     assert!(own.exits(1).stderr.contains("is not trusted"));
     home.write("bob.pem", home.say("key export bob").ok().stdout);
-    let away = home.say("key trust bob.pem").exits(1);
+    let away = without_terminal(&home, "key trust bob.pem").exits(1);
     assert!(away.stderr.contains("there is none"), "{away:?}");
     assert_eq!((trusted(&home).len(), home.rows().len()), (1, rows));
     // And with it.
@@ -181,7 +181,7 @@ fn to_ask_for_no_signatures_any_more_is_signed() {
     assert!(none.say("trust mode signed").exits(1).stderr.contains("nobody could sign"));
     home.say("trust mode signed").ok();
     assert!(home.say("trust").ok().stdout.starts_with("signed: "));
-    let away = home.say("trust mode open --json").exits(1);
+    let away = without_terminal(&home, "trust mode open --json").exits(1);
     assert!(away.stderr.contains("no_terminal"), "{away:?}");
     let no = at_terminal(&home, "trust mode open", &[("[y/N] ", "n")]).exits(1);
     assert!(no.stdout.is_empty(), "{no:?}");
@@ -199,7 +199,8 @@ fn a_yes_that_was_typed_ahead_is_none() {
     pty.line(&format!("{PASSWORD}\ny"));
     pty.until("[y/N] ");
     pty.line("");
-    pty.end().exits(1);
+    let run = pty.end().exits(1);
+    assert_eq!(run.stderr, "granted: nothing was signed, and nothing done\n");
     assert_eq!(trusted(&home), ["ada"]);
 }
 
