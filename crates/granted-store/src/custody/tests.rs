@@ -103,3 +103,31 @@ fn from_a_folder_on_only_what_lies_below_counts() {
     set(folder.path(), 0o770);
     from_here().unwrap_err();
 }
+
+/// What was opened before is used again, but only while it is what lies there.
+#[test]
+fn whatever_lies_there_now_is_opened() {
+    let (dir, folder) = home();
+    let at = |name: &str| dir.path().join(name);
+    let write = |text: &str| fs::write(folder.path().join("file"), text).unwrap();
+    let text = || {
+        let mut text = String::new();
+        io::Read::read_to_string(&mut read(&folder).unwrap().handle, &mut text).unwrap();
+        text
+    };
+    for moved in ["a/b", "a"] {
+        write("before");
+        assert_eq!(text(), "before");
+        fs::rename(at(moved), at("away")).unwrap();
+        assert!(matches!(read(&folder), Err(OpenError::Missing(_))));
+        fs::create_dir_all(folder.path()).unwrap();
+        write("after");
+        assert_eq!(text(), "after");
+        fs::remove_dir_all(at(moved)).unwrap();
+        symlink(at("away"), at(moved)).unwrap();
+        refused(&folder, &at(moved), "is a symbolic link, not a folder");
+        fs::remove_file(at(moved)).unwrap();
+        fs::rename(at("away"), at(moved)).unwrap();
+        assert_eq!(text(), "before");
+    }
+}
