@@ -106,6 +106,7 @@ fn from_a_folder_on_only_what_lies_below_counts() {
 
 /// What was opened before is used again, but only while it is what lies there.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "as somebody else moves things")]
 fn whatever_lies_there_now_is_opened() {
     let (dir, folder) = home();
     let at = |name: &str| dir.path().join(name);
