@@ -20,6 +20,7 @@ mod man;
 mod mcp;
 mod mint;
 mod out;
+mod proof;
 mod resolve;
 mod result;
 mod revoke;
@@ -29,6 +30,7 @@ pub(crate) mod status;
 mod tick;
 mod timer;
 mod usage;
+mod verify;
 mod version;
 
 pub use failure::ERROR_KINDS;
@@ -77,6 +79,8 @@ enum Verb {
     Tick(tick::Args),
     Timer(timer::Args),
     Ledger(ledger::Args),
+    Proof(proof::Args),
+    Verify(verify::Args),
     Lag(lag::Args),
     Executors(executors::Args),
     Mcp(mcp::Args),
@@ -93,6 +97,8 @@ impl Verb {
                 | Verb::List(_)
                 | Verb::Show(_)
                 | Verb::Ledger(_)
+                | Verb::Proof(_)
+                | Verb::Verify(_)
                 | Verb::Lag(_)
                 | Verb::Executors(_)
                 | Verb::Completions(_)
@@ -153,6 +159,8 @@ fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
         Verb::Tick(args) => tick::run(args, out),
         Verb::Timer(args) => timer::run(args, out),
         Verb::Ledger(args) => ledger::run(args, out),
+        Verb::Proof(args) => proof::run(&args, out),
+        Verb::Verify(args) => verify::run(&args, out),
         Verb::Lag(args) => lag::run(args, out),
         Verb::Executors(args) => executors::run(args, out),
         Verb::Mcp(args) => mcp::run(args, out),

@@ -35,6 +35,7 @@ mod mcp;
 mod mortal;
 mod names;
 mod notices;
+mod proof;
 mod races;
 mod session;
 mod storm;
