@@ -233,8 +233,9 @@ fn by_granted(dir: &Path, file: &str, keys: &[String]) -> String {
 /// What the second verifier says of each.
 fn by_python(home: &Home, files: &[String], keys: &[String]) -> Vec<String> {
     let mut python = home.other("python3");
-    python.arg(PYTHON).args(files);
+    python.arg(PYTHON);
     keys.iter().for_each(|key| _ = python.args(["--key", key]));
+    python.args(files);
     let run: Run = python.output().unwrap().into();
     let said: Vec<String> = run.stdout.lines().map(word).collect();
     assert_eq!(said.len(), files.len(), "{run:?}");
