@@ -10,5 +10,6 @@ pub mod index;
 pub mod json;
 pub mod lag;
 pub mod ledger;
+pub mod proof;
 pub mod row;
 pub mod text;

@@ -20,6 +20,8 @@ pub struct Good {
     pub name: &'static str,
     /// The file.
     pub text: String,
+    /// The ledger that it is of.
+    pub ledger: Vec<u8>,
     /// The keys that signed the grant.
     pub keys: Vec<Key>,
     /// Whether the grant is over.
@@ -66,7 +68,7 @@ pub fn good() -> Vec<Good> {
     let mut all = Vec::new();
     let mut add = |name, over, keys: Vec<Key>, tell: &dyn Fn(&mut Tale) -> Id, mut tale: Tale| {
         let grant = tell(&mut tale);
-        all.push(Good { name, text: tale.prove(grant), keys, over });
+        all.push(Good { name, text: tale.prove(grant), ledger: tale.ledger(), keys, over });
     };
     let mut open = |name, over, tell: &dyn Fn(&mut Tale, &Grant)| {
         let tell = |tale: &mut Tale| {

@@ -206,6 +206,11 @@ impl Tale {
         line.hash = Digest::of(&line.bytes);
     }
 
+    /// The ledger's file.
+    pub fn ledger(&self) -> Vec<u8> {
+        self.lines.iter().flat_map(|line| [&line.bytes[..], b"\n"].concat()).collect()
+    }
+
     /// The rows.
     pub fn rows(&self) -> Vec<Row> {
         self.lines.iter().map(|line| Row::parse(&line.bytes).unwrap()).collect()

@@ -110,7 +110,7 @@ pub struct Proven {
     pub mode: Mode,
     /// The keys that signed the grant and that the book trusted when it was minted.
     pub signers: Vec<Trusted>,
-    /// The attempts that claimed it, oldest first.
+    /// The attempts that claimed it, in the order of its claims.
     pub attempts: Vec<Attempt>,
 }
 

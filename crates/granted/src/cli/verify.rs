@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use granted_core::decision::fold::ClaimState;
 use granted_core::decision::status::as_folded;
 use granted_core::decision::{Attempt, Grant};
 use granted_core::digest::Digest;
@@ -67,8 +68,9 @@ struct SignerJson<'p> {
 #[derive(Serialize)]
 struct AttemptJson<'p> {
     discharge_id: Id,
-    at: Option<Stamp>,
-    executor: Option<&'p str>,
+    at: Stamp,
+    agent: Option<&'p str>,
+    executor: &'p str,
     digest: Option<Digest>,
     outcome: Option<&'static str>,
     reason: Option<&'static str>,
@@ -132,7 +134,7 @@ fn json<'p>(proven: &'p Proven, keys: &[PublicKey]) -> ValidJson<'p> {
         mode: proven.mode,
         signed_by: signers.collect(),
         keys: keys.iter().map(PublicKey::fingerprint).collect(),
-        attempts: proven.attempts.iter().map(attempt).collect(),
+        attempts: proven.grant.claims.iter().zip(&proven.attempts).map(attempt).collect(),
         over: proven.is_over(),
         last_row: proven.grant.last,
         checkpoint_rows: proven.checkpoint.size,
@@ -140,15 +142,17 @@ fn json<'p>(proven: &'p Proven, keys: &[PublicKey]) -> ValidJson<'p> {
     }
 }
 
-fn attempt(attempt: &Attempt) -> AttemptJson<'_> {
-    let (intent, outcome) = (attempt.intent.as_ref(), attempt.outcome.as_ref());
+fn attempt<'p>((claim, attempt): (&'p ClaimState, &'p Attempt)) -> AttemptJson<'p> {
+    let executor = &claim.intent.body.executor;
+    let outcome = claim.outcome.as_ref().map(|outcome| &outcome.body);
     AttemptJson {
-        discharge_id: attempt.id,
-        at: intent.map(|intent| intent.at),
-        executor: intent.map(|intent| intent.body.executor.name.as_str()),
-        digest: intent.and_then(|intent| intent.body.executor.digest),
-        outcome: outcome.map(|outcome| outcome.body.outcome.as_str()),
-        reason: outcome.map(|outcome| outcome.body.reason.as_str()),
+        discharge_id: claim.discharge,
+        at: claim.intent.at,
+        agent: claim.by.agent.as_ref().map(|agent| agent.as_str()),
+        executor: executor.name.as_str(),
+        digest: executor.digest,
+        outcome: outcome.map(|outcome| outcome.outcome.as_str()),
+        reason: outcome.map(|outcome| outcome.reason.as_str()),
         happened: attempt.resolved.as_ref().map(|resolved| resolved.body.happened),
     }
 }

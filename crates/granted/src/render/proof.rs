@@ -1,6 +1,7 @@
 //! What a proof shows and does not show, in words.
 
 use granted_core::decision::Attempt;
+use granted_core::decision::fold::ClaimState;
 use granted_core::proof::Proven;
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
@@ -29,7 +30,9 @@ pub fn shown(proven: &Proven, keys: &[PublicKey], now: Stamp) -> Vec<String> {
         };
         say("signed", why.into());
     }
-    proven.attempts.iter().flat_map(attempt).for_each(|(label, text)| say(label, text));
+    for (claim, ran) in proven.grant.claims.iter().zip(&proven.attempts) {
+        attempt(claim, ran).into_iter().for_each(|(label, text)| say(label, text));
+    }
     if proven.attempts.is_empty() {
         say("attempt", "none claimed it".into());
     }
@@ -38,19 +41,17 @@ pub fn shown(proven: &Proven, keys: &[PublicKey], now: Stamp) -> Vec<String> {
 }
 
 /// What an attempt did.
-fn attempt(attempt: &Attempt) -> Vec<(&'static str, String)> {
-    let mut lines = Vec::new();
-    if let Some(intent) = &attempt.intent {
-        let body = &intent.body;
-        let action = body.action.as_ref().map(|action| format!(" for {action}"));
-        let digest = match &body.executor.digest {
-            Some(digest) => format!("digest {digest}"),
-            None => "a closure".into(),
-        };
-        let (id, name, action) = (attempt.id, &body.executor.name, action.unwrap_or_default());
-        let text = format!("{id} began {:.0}{action}, through {name} ({digest})", intent.at);
-        lines.push(("attempt", text));
-    }
+fn attempt(claim: &ClaimState, attempt: &Attempt) -> Vec<(&'static str, String)> {
+    let body = &claim.intent.body;
+    let action = body.action.as_ref().map(|action| format!(" for {action}")).unwrap_or_default();
+    let agent = claim.by.agent.as_ref().map(|agent| format!(" by {agent}")).unwrap_or_default();
+    let digest = match &body.executor.digest {
+        Some(digest) => format!("digest {digest}"),
+        None => "a closure".into(),
+    };
+    let (id, at, name) = (claim.discharge, claim.intent.at, &body.executor.name);
+    let began = format!("{id} began {at:.0}{action}{agent}, through {name} ({digest})");
+    let mut lines = vec![("attempt", began)];
     if let Some(result) = attempt.wrapper_result.as_ref().and_then(|result| result.body.ended) {
         lines.push(("ran", format!("its executor ended: {}", ended(result))));
     }

@@ -318,3 +318,53 @@ fn two_verifiers_agree_on_every_proof() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), tampered.len(), wrong.join("\n"));
 }
+
+/// The program finds the rows of every shape in the ledger by itself.
+#[test]
+fn the_program_proves_what_the_ledger_holds() {
+    for Good { name, text, ledger, over, .. } in good() {
+        let home = Home::new();
+        home.write(".granted/ledger.jsonl", ledger);
+        let expected: Parts = serde_json::from_str(&text).unwrap();
+        let printed = home.say(&format!("proof {}", expected.grant)).ok().stdout;
+        let proof: Parts = serde_json::from_str(&printed).unwrap();
+        assert_eq!((&proof.rows, &proof.hashes), (&expected.rows, &expected.hashes), "{name}");
+        home.write("proof.json", &printed);
+        let said = home.say("verify proof.json --json").ok().json();
+        assert_eq!((&said["valid"], &said["over"]), (&true.into(), &over.into()), "{name}");
+        let of_row = |text: &str| text.starts_with("that nothing happened after row ");
+        let open =
+            said["not_proven"].as_array().unwrap().iter().any(|s| of_row(s.as_str().unwrap()));
+        assert_eq!(open, !over, "{name}: {said}");
+        for (_, row) in &proof.rows {
+            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+            let Some(attempt) = row["refs"][0][0].as_str().unwrap().strip_prefix("discharge:")
+            else {
+                continue;
+            };
+            assert_eq!(home.say(&format!("proof {attempt}")).ok().stdout, printed, "{name}");
+        }
+    }
+}
+
+/// One that covers the rows is used as it is; one that does not is made anew.
+#[test]
+fn a_checkpoint_is_made_where_none_covers_the_rows() {
+    let home = Home::new();
+    let (first, second) = (home.mint("1", ""), home.mint("2", ""));
+    let newest = || std::fs::read_to_string(home.root().join("checkpoint")).unwrap();
+    home.say(&format!("proof {first} --out p")).ok();
+    let covering = newest();
+    assert!(covering.contains("\n3\n"), "{covering}");
+    home.discharge("2", "exit 0", &[]);
+    home.say(&format!("proof {first} --out p")).ok();
+    assert_eq!(newest(), covering);
+    home.say(&format!("proof {second} --out p")).ok();
+    assert!(newest().contains("\n6\n"), "{}", newest());
+    assert_eq!(by_granted(home.dir(), "p", &[]), "valid");
+    // Rows that were changed behind a checkpoint prove nothing.
+    let ledger = String::from_utf8(home.bytes()).unwrap();
+    std::fs::write(home.ledger(), ledger.replacen("\"confirmed\"", "\"confirmeD\"", 1)).unwrap();
+    assert_eq!(home.say(&format!("proof {second} --out q")).exits(1).stdout, "");
+    assert!(!home.dir().join("q").exists());
+}
