@@ -32,7 +32,7 @@ KINDS = {  # kind: the subjects that it moves, the fields of its body, those tha
     "trust.mode": ("trust", "mode", "signature")}
 ROW = ("at body by kind prev refs seq v", "of")
 GRANT = ("allowed_actions book consumed consumed_at decision id kind minted_at minted_by not_after not_before "
-         "not_scope object receipt scope", "agent binds executor signatures")
+         "not_scope object receipt scope", "agent binds executor executor_bound signatures")
 UNCERTAIN = "executor_uncertain timeout no_result_row not_confirmed receipt_mismatch interrupted".split()
 REFUSED = "executor_declined executor_failed result_failed unknown_executor".split()
 AFTER_CLAIM = {"confirmed": "discharged"} | dict.fromkeys(UNCERTAIN, "uncertain") | dict.fromkeys(REFUSED, "refused")

@@ -10,6 +10,8 @@ pub mod index;
 pub mod json;
 pub mod lag;
 pub mod ledger;
+pub mod note;
 pub mod proof;
 pub mod row;
 pub mod text;
+pub mod verify;

@@ -74,6 +74,16 @@ def verify(bench: Bench) -> Table:
     return table
 
 
+def prove(bench: Bench) -> Table:
+    table = Table("prove", BUDGET)
+    # Each grant is at least one row.
+    samples = bench.work("prove", bench.program, book(bench, LARGE), LARGE, 300)
+    took, text = median(samples["granted"]), spread(samples["granted"], "ms", 1e3)
+    table.budget(f"`granted ledger prove`, over {LARGE:,} rows", text, "", "", "under 20 ms", took < 20_000)
+    table.remarks.append(reference(samples["true"]))
+    return table
+
+
 def book(bench: Bench, grants: int) -> Path:
     """The book of so many grants, made when it is first wanted."""
     root = bench.folder / f"book-{grants}"

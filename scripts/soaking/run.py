@@ -45,6 +45,8 @@ class Soak:
         self.lives = self.killed = self.done = 0
         self.callers = {}
         self.ear, self.work = os.pipe()
+        # A home that its group may write is refused.
+        os.umask(0o022)
         for name in ["told", "away", "home", "home/grants/report"]:
             (folder / name).mkdir(parents=True, mode=0o700)
         shutil.copy(HERE / "executor", folder / "executor")

@@ -32,6 +32,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+pub mod custody;
 pub mod decision;
 pub mod digest;
 pub mod id;

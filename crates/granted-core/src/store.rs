@@ -1,5 +1,6 @@
 //! Where rows and documents are kept: two small traits, and what every store of them promises.
 
+use crate::custody::Breach;
 use crate::decision::document::{Document, DocumentName};
 use crate::digest::Digest;
 use crate::ledger::event::Torn;
@@ -57,8 +58,9 @@ pub trait Ledger: Send + Sync {
         drafts: &mut dyn FnMut(&Moved<'_>) -> Result<Vec<Draft>, ReadError>,
     ) -> Result<Appended, AppendError>;
 
-    /// Whether the rows of this append lie in the ledger byte for byte, seen through a fresh open.
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError>;
+    /// Whether the rows of these appends lie in the ledger byte for byte, seen through one fresh
+    /// open.
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError>;
 
     /// The digest of the line that begins at this place, which [`RawLine::offset`] gave, seen through
     /// a fresh open; `None` if no whole line begins there.
@@ -77,6 +79,8 @@ pub struct Condition {
     pub damage: Option<Damage>,
     /// The ledger is shorter than its index or differs from it: the rows that the index had seen.
     pub rollback: Option<u64>,
+    /// Somebody else could have written the ledger.
+    pub custody: Option<Breach>,
 }
 
 /// Where a damaged tail begins.
@@ -188,6 +192,9 @@ pub enum NotWritten {
     /// The ledger is shorter than it was, or another; only rows that narrow are written.
     #[error("{0}")]
     RolledBack(String),
+    /// Somebody else could have written the ledger; only rows that narrow are written.
+    #[error("{0}")]
+    Custody(Breach),
     /// A row would have over 64 KiB.
     #[error("a row would have more than 65536 bytes")]
     TooLong,

@@ -47,6 +47,15 @@ pub fn cut(text: &str, chars: usize) -> String {
     }
 }
 
+/// A text as one word for a shell.
+pub fn for_shell(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 /// Why a text is not the name, id or note that it was given as.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {

@@ -6,6 +6,7 @@
 
 pub mod event;
 pub mod key;
+pub mod secret;
 pub mod signature;
 pub mod sshsig;
 pub mod state;
@@ -13,6 +14,7 @@ pub mod statement;
 mod wire;
 
 pub use key::{KeyError, KeyId, PublicKey};
+pub use secret::{SealError, SecretKey};
 pub use signature::{Flaw, Signature};
 pub use state::{Change, Mode, Refusal, Trust, Trusted};
 pub use statement::{Purpose, Statement};

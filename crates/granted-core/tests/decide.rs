@@ -10,7 +10,7 @@ use granted_core::decision::event::{About, ExecutorUsed, Intent, Minted, Outcome
 use granted_core::decision::fold::{ClaimState, Noted};
 use granted_core::decision::settle::{ActState, Pending};
 use granted_core::decision::status::Candidate;
-use granted_core::decision::{Grant, GrantState, Kind, Object, Permit, Reason, Use};
+use granted_core::decision::{Grant, GrantState, Identity, Kind, Object, Permit, Reason, Use};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::{By, Door, Draft, Event, Head, Subject};
@@ -50,6 +50,7 @@ fn grant() -> Grant {
         consumed_at: None,
         decision: Use::Once,
         executor: None,
+        executor_bound: None,
         id: id(2),
         kind: Kind::V1,
         minted_at: now().minus(Duration::from_secs(60)),
@@ -121,6 +122,7 @@ fn facts(candidates: Vec<Candidate>) -> Facts {
         trust: Trust::default(),
         drift: vec![],
         executor: Executor::Ready { digest: None, types: vec![], actions: vec![] },
+        sealed: None,
         discharge: id(99),
         act: "act".into(),
         token_sha256: Digest::ZERO,
@@ -291,6 +293,35 @@ fn what_stays_human_must_be_named() {
         assert_eq!(ask(&any, Some(verb)), [Reason::ActionNotAllowed], "{verb}");
     }
     assert_eq!(ask(&grant(), None), [Reason::ActionNotAllowed]);
+}
+
+#[test]
+fn a_bound_executor_must_be_sealed_and_the_same() {
+    let was = sample::identity();
+    let bound = Grant {
+        executor: Some(name("mail")),
+        executor_bound: Some(Box::new(was.clone())),
+        ..grant()
+    };
+    let mut facts = facts(vec![candidate(bound)]);
+    // Whatever the executor's digest was when it was found, what was sealed is what runs.
+    let digest = Some(Digest::of(b"before"));
+    facts.executor = Executor::Ready { digest, types: vec![], actions: vec![] };
+    assert_eq!(reasons(&request(), &facts), [Reason::UnknownExecutor]);
+    facts.sealed = Some(Err("there is no /proc".into()));
+    assert_eq!(reasons(&request(), &facts), [Reason::UnknownExecutor]);
+    let other = Identity { cwd: "/elsewhere".into(), ..was.clone() };
+    facts.sealed = Some(Ok(Box::new(other)));
+    assert_eq!(reasons(&request(), &facts), [Reason::BindingChanged]);
+    facts.sealed = Some(Ok(Box::new(was.clone())));
+    let Decision::Permit(permit) = decide(&request(), &facts) else { panic!("it may") };
+    let intent = format!("{permit:?}");
+    let intent = intent.split_once("Intent(").unwrap().1;
+    assert!(intent.contains(&format!("digest: Some({:?})", was.digest)), "{intent}");
+    // Something else against it: it was not sealed, and that is not said.
+    facts.sealed = None;
+    let wrong = Request { executor: name("post"), ..request() };
+    assert_eq!(reasons(&wrong, &facts), [Reason::ActionNotAllowed]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The format of rows is frozen: a ledger with every kind of row, byte for byte.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::disallowed_methods)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 use std::collections::BTreeSet;
 
 use granted_core::ledger::{Door, Event, Row};
+use granted_core::trust::{Purpose, Statement};
 use granted_testkit::story;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/ledger.jsonl");
@@ -63,4 +64,29 @@ fn the_doors_are_frozen() {
     }
     let line = line.replace("\"door\":\"cli\"", "\"door\":\"http\"");
     assert!(Row::parse(line.as_bytes()).is_err());
+}
+
+/// The example of signed bytes in the documentation is what the frozen row was signed over.
+#[test]
+fn the_documentation_shows_what_is_signed() {
+    let row = |seq: usize| Row::parse(golden()[seq - 1].as_bytes()).unwrap();
+    let Event::Opened(opened) = row(1).event else { panic!("a book is opened first") };
+    let (Event::KeyTrusted(ada), Event::KeyTrusted(laptop)) = (row(23).event, row(24).event) else {
+        panic!("two keys are trusted")
+    };
+    let statement = Statement::trust(opened.book, 23, &laptop.key, &laptop.name);
+    assert_eq!(laptop.signature.unwrap().verify(&ada.key, &statement), Ok(()));
+    let bytes = String::from_utf8(statement.bytes()).unwrap();
+    let shown = format!("signed, {} of them:\n\n```text\n{bytes}\n```\n", bytes.len());
+    assert!(FORMAT.contains(&shown), "{shown}");
+    assert!(FORMAT.contains(&format!("is\n`{}`.", statement.digest())), "{}", statement.digest());
+}
+
+/// Every purpose is in the documentation, with its payload type and its namespace.
+#[test]
+fn the_documentation_names_every_purpose() {
+    for purpose in Purpose::ALL {
+        let row = format!("| `{}` | `{}` | ", purpose.payload_type(), purpose.namespace());
+        assert!(FORMAT.contains(&row), "{row}");
+    }
 }

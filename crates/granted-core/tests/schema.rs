@@ -56,18 +56,34 @@ fn schema() -> Value {
                 "description": "If there are any, an attempt must name one of them."
             },
             "executor": named("name", "The only executor that may discharge it."),
+            "executor_bound": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["argv", "cwd", "digest", "env", "files", "path", "program"],
+                "properties": {
+                    "argv": {"$ref": "#/$defs/texts"},
+                    "confirm": {
+                        "type": "object",
+                        "additionalProperties": false,
+                        "required": ["argv", "program"],
+                        "properties": {
+                            "argv": {"$ref": "#/$defs/texts"},
+                            "program": {"$ref": "#/$defs/bind"}
+                        }
+                    },
+                    "cwd": {"type": "string"},
+                    "digest": {"$ref": "#/$defs/sha256"},
+                    "env": {"$ref": "#/$defs/texts"},
+                    "files": {"type": "array", "items": {"$ref": "#/$defs/bind"}},
+                    "path": {"type": "string"},
+                    "program": {"$ref": "#/$defs/bind"}
+                },
+                "description": "What that executor was when the grant was minted, and must be."
+            },
             "agent": named("name", "The only agent that may discharge it."),
             "binds": {
                 "type": "array",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["path", "sha256"],
-                    "properties": {
-                        "path": {"$ref": "#/$defs/note"},
-                        "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-                    }
-                },
+                "items": {"$ref": "#/$defs/bind"},
                 "description": "Files that must not change between mint and the end of the act."
             },
             "not_before": nullable(named("stamp", "The window's beginning, inclusive.")),
@@ -76,7 +92,25 @@ fn schema() -> Value {
             "minted_at": named("stamp", "When it was minted."),
             "consumed": {"type": "boolean", "description": "Whether it is spent."},
             "consumed_at": nullable(named("stamp", "When it was claimed, if it is spent.")),
-            "receipt": nullable(named("receipt", "What spent it."))
+            "receipt": nullable(named("receipt", "What spent it.")),
+            "signatures": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["form", "key", "sig"],
+                    "properties": {
+                        "form": {"enum": ["ed25519", "sshsig"]},
+                        "key": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+                        "sig": {
+                            "type": "string",
+                            "maxLength": 2732,
+                            "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
+                        }
+                    }
+                },
+                "description": "Signatures over every other field that is fixed at mint."
+            }
         },
         "$defs": {
             "id": {
@@ -84,6 +118,17 @@ fn schema() -> Value {
                 "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
                 "description": "A ULID."
             },
+            "bind": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["path", "sha256"],
+                "properties": {
+                    "path": {"$ref": "#/$defs/note"},
+                    "sha256": {"$ref": "#/$defs/sha256"}
+                }
+            },
+            "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "texts": {"type": "array", "items": {"type": "string"}},
             "name": {"type": "string", "minLength": 1, "maxLength": 64},
             "note": {"type": "string", "minLength": 1, "maxLength": 1024},
             "stamp": {
@@ -137,7 +182,9 @@ fn full() -> Value {
     let mut full = example();
     full["agent"] = json!("claude");
     full["executor"] = json!("send_report");
+    full["signatures"] = json!([{"form": "ed25519", "key": "0123456789abcdef", "sig": "AAEC"}]);
     full["binds"] = json!([{"path": "/home/ada/report.txt", "sha256": "0".repeat(64)}]);
+    full["executor_bound"] = serde_json::to_value(granted_testkit::sample::identity()).unwrap();
     full["not_before"] = json!("2026-09-30T02:00:00.25+02:00");
     full["consumed"] = json!(true);
     full["consumed_at"] = json!("2026-09-30T08:00:00Z");
@@ -184,7 +231,13 @@ fn it_names_every_field_of_a_grant() {
         (&schema(), &written),
         (&schema()["$defs"]["receipt"], &written["receipt"]),
         (&schema()["properties"]["object"], &written["object"]),
-        (&schema()["properties"]["binds"]["items"], &written["binds"][0]),
+        (&schema()["$defs"]["bind"], &written["binds"][0]),
+        (&schema()["properties"]["executor_bound"], &written["executor_bound"]),
+        (
+            &schema()["properties"]["executor_bound"]["properties"]["confirm"],
+            &written["executor_bound"]["confirm"],
+        ),
+        (&schema()["properties"]["signatures"]["items"], &written["signatures"][0]),
     ] {
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&schema["properties"]), keys(value));
@@ -204,6 +257,11 @@ fn it_takes_what_the_program_takes() {
         ("/decision", json!("APPROVE_SESSION")),
         ("/allowed_actions", json!([])),
         ("/binds", json!([])),
+        ("/signatures", json!([])),
+        ("/signatures/0/form", json!("sshsig")),
+        ("/signatures/0/sig", json!("")),
+        ("/signatures/0/sig", json!("+/8=")),
+        ("/signatures/0/sig", json!("A".repeat(2_728) + "AAA=")),
         ("/scope", json!("")),
         ("/object/id", json!("é/€ \"1\"")),
         ("/not_after", json!("2026-10-01T00:00:00.000001-11:30")),
@@ -240,8 +298,18 @@ fn it_refuses_what_the_program_refuses() {
         ("/scope", Value::Null),
         ("/agent", json!("")),
         ("/executor", json!(7)),
+        ("/executor_bound/argv", json!("./send.sh")),
+        ("/executor_bound/digest", json!("")),
+        ("/executor_bound/program/sha256", json!("0")),
         ("/binds/0/sha256", json!("0".repeat(63))),
         ("/binds/0/path", json!("")),
+        ("/signatures/0/form", json!("rsa")),
+        ("/signatures/0/key", json!("0123456789ABCDEF")),
+        ("/signatures/0/key", json!("0123456789abcde")),
+        ("/signatures/0/sig", json!("AAE")),
+        ("/signatures/0/sig", json!("AAF=")),
+        ("/signatures/0/sig", json!("A-A=")),
+        ("/signatures/0/sig", json!("A".repeat(2_736))),
         ("/not_after", Value::Null),
         ("/not_after", json!("2026-10-01T00:00:00")),
         ("/not_after", json!("2026-10-01 00:00:00Z")),
@@ -267,7 +335,8 @@ fn it_refuses_what_the_program_refuses() {
 
 #[test]
 fn each_field_is_required_or_not_by_both() {
-    for place in ["", "/object", "/receipt", "/binds/0"] {
+    let bound = ["/executor_bound", "/executor_bound/confirm", "/executor_bound/files/0"];
+    for place in ["", "/object", "/receipt", "/binds/0", "/signatures/0"].into_iter().chain(bound) {
         let keys: Vec<String> =
             full().pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
         for key in keys {
@@ -277,11 +346,14 @@ fn each_field_is_required_or_not_by_both() {
                 "agent",
                 "binds",
                 "executor",
+                "executor_bound",
+                "confirm",
                 "not_before",
                 "consumed_at",
                 "receipt",
                 "reason",
                 "result",
+                "signatures",
             ];
             assert_eq!(takes(&document), optional.contains(&key.as_str()), "{place}/{key}");
         }

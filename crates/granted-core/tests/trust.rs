@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use ed25519_dalek::{Signer as _, SigningKey};
+use granted_core::decision::document::render;
 use granted_core::decision::event::{Minted, Resolved};
 use granted_core::decision::{Grant, Reason};
 use granted_core::id::Id;
@@ -165,6 +166,7 @@ fn every_byte_of_a_signed_grant_counts() {
     grant.not_scope = vec!["nobody else".parse().unwrap()];
     let signed = signed_by(&Key::new(1), grant);
     assert!(trust.signers(&signed).is_ok());
+    assert_eq!(serde_json::from_str::<Grant>(&render(&signed)).unwrap(), signed);
     let text = serde_json::to_string(&signed).unwrap();
     let signatures = text.find("\"signatures\"").unwrap();
     let mut changed = 0;

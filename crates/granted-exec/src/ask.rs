@@ -1,7 +1,9 @@
 //! Asking a program of the system for something. No grant is discharged by it.
 
-use std::io;
-use std::process::{Command, Stdio};
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -34,18 +36,44 @@ pub fn ask(program: &str, args: &[&str], limit: Duration) -> io::Result<Answer> 
         let _ = pidfd_send_signal(&pidfd, Signal::KILL);
         return Err(io::ErrorKind::TimedOut.into());
     };
-    let output = output?;
-    Ok(Answer {
+    Ok(answer(output?))
+}
+
+/// Runs the program at this path to its end, in the caller's environment without some variables and with
+/// others, and hands it these bytes as stdin. It may ask the person at the terminal, for as long as that
+/// takes.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn hand(
+    program: &Path,
+    args: &[&OsStr],
+    input: &[u8],
+    without: &[&str],
+    with: &[(&str, &str)],
+) -> io::Result<Answer> {
+    let mut command = Command::new(program);
+    command.args(args).envs(with.iter().copied());
+    without.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that ends without reading says why on stderr.
+        let _ = stdin.write_all(input);
+    }
+    Ok(answer(child.wait_with_output()?))
+}
+
+fn answer(output: Output) -> Answer {
+    Answer {
         ok: output.status.success(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     const LONG: Duration = Duration::from_secs(600);
@@ -58,6 +86,19 @@ mod tests {
         assert!(ask("true", &[], LONG).unwrap().ok);
         let none = ask("no-such-program", &[], LONG).unwrap_err();
         assert_eq!(none.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_handed_over_is_its_stdin() {
+        let script = "cat; echo $HOME$HANDED";
+        let args = ["-c", script].map(OsStr::new);
+        let answer = hand(Path::new("/bin/sh"), &args, b"x\n", &["HOME"], &[("HANDED", "y")]);
+        let expected = Answer { ok: true, stdout: "x\ny\n".into(), stderr: String::new() };
+        assert_eq!(answer.unwrap(), expected);
+        // Nor does it matter that nobody reads it.
+        let much = vec![b'x'; 1 << 20];
+        let answer = hand(Path::new("/bin/sh"), &["-c", "exit 3"].map(OsStr::new), &much, &[], &[]);
+        assert!(!answer.unwrap().ok);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! A [`Program`] is prepared before the claim, so that a missing one refuses and spends nothing.
 //! [`run`] takes the claim by type, so that nothing reaches a program without it. It starts the
 //! program in a session of its own by `posix_spawn` (never by a copy of this process), drains its
-//! output, stops it at the deadline or when told to, and reaps it. The files of the program are
-//! not sealed: its digest is evidence of what was there, not a promise about what ran.
+//! output, stops it at the deadline or when told to, and reaps it. A program runs from its path, and its
+//! digest is evidence of what was there; a [`Program::sealed`] one runs from a copy that nobody can
+//! change, and its identity says what ran. Its further files are never sealed.
 //!
 //! A [`Notifier`] needs no claim, since it carries no authority: it is a program of its own that tells
 //! a person something, and no [`Program`] can be run as one.
@@ -36,6 +37,7 @@
 //! #     trust: granted_core::trust::Trust::default(),
 //! #     drift: vec![],
 //! #     executor: Executor::Ready { digest: None, types: vec![], actions: vec![] },
+//! #     sealed: None,
 //! #     discharge: sample::id(100),
 //! #     act: "0123456789abcdef0123456789abcdef".into(),
 //! #     token_sha256: granted_core::digest::Digest::of(b"token"),
@@ -49,6 +51,7 @@
 //!     cwd: "/".into(),
 //!     path: "/usr/bin:/bin".into(),
 //!     env: vec![("WHOM".into(), "world".into())],
+//!     asks: vec![],
 //!     files: vec![],
 //!     confirm: None,
 //! })?;
@@ -83,7 +86,7 @@ mod run;
 mod spawn;
 mod stop;
 
-pub use ask::{Answer, ask};
+pub use ask::{Answer, ask, hand};
 pub use echo::Echo;
 pub use notifier::Notifier;
 pub use program::{Definition, Missing, Program, Why};

@@ -46,6 +46,11 @@ impl Notifier {
         })
     }
 
+    /// The file that is executed.
+    pub fn program(&self) -> &Path {
+        program::path(&self.program)
+    }
+
     /// Runs it once, with `text` as its last argument, and returns when it has ended, which it has
     /// after `timeout` and a second more: its group is sent TERM then, and KILL.
     ///
@@ -64,6 +69,7 @@ impl Notifier {
             argv: &argv,
             env: &merged(&self.env, &further),
             cwd: &self.cwd,
+            sealed: None,
         };
         // Nobody holds it: a person is told also of what was stopped.
         let never = Stop::new().map_err(|e| e.to_string())?;

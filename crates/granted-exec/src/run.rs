@@ -82,12 +82,14 @@ fn command(
 ) -> Run {
     match crate::program::variables(extra_env) {
         Err(missing) => Run::not_started(Ended::NotStarted, missing.to_string()),
-        Ok(extra) => {
+        Ok(mut extra) => {
+            extra.extend(command.sealed.iter().map(|sealed| sealed.variable.clone()));
             let image = Image {
                 program: &command.program,
                 argv: &command.argv,
                 env: &merged(program.env(), &extra),
                 cwd: program.cwd(),
+                sealed: command.sealed.as_ref().map(|sealed| &sealed.file),
             };
             act::act(&image, times, stop, echo)
         }

@@ -18,6 +18,8 @@ pub(crate) struct Image<'a> {
     pub(crate) argv: &'a [CString],
     pub(crate) env: &'a [&'a CStr],
     pub(crate) cwd: &'a CStr,
+    /// What is executed in the place of `program`. The new process finds it as `/proc/self/fd/3`.
+    pub(crate) sealed: Option<&'a OwnedFd>,
 }
 
 /// A process that runs, and our ends of what ties us to it.
@@ -91,7 +93,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd)> {
 }
 
 /// The same file under a number that is none of the standard ones.
-fn not_standard(file: OwnedFd) -> Result<OwnedFd> {
+pub(crate) fn not_standard(file: OwnedFd) -> Result<OwnedFd> {
     if file.as_raw_fd() > 2 { Ok(file) } else { fcntl_dupfd_cloexec(&file, 3) }
 }
 

@@ -3,13 +3,14 @@
 //! A process that acts holds one locked file from before its first act. Its name stands in every
 //! row that starts an act, so that whoever reads such a row can see whether the process lives.
 
+use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use granted_core::decision::settle::ActState;
 
+use crate::custody::{Folder, Kept};
 use crate::entropy;
 use crate::open::{self, Identity, OpenError};
 
@@ -18,7 +19,7 @@ use crate::open::{self, Identity, OpenError};
 /// When it is dropped, its own file goes, unless [`Acts::keep`] was called.
 #[derive(Debug)]
 pub struct Acts {
-    folder: PathBuf,
+    folder: Folder,
     own: Mutex<Own>,
 }
 
@@ -29,18 +30,13 @@ struct Own {
 }
 
 impl Acts {
-    /// The lock files beside this ledger. Makes nothing yet.
-    pub fn beside(ledger: &Path) -> Acts {
-        let folder = ledger.parent().unwrap_or(Path::new("")).join("acts");
-        Acts { folder, own: Mutex::default() }
+    /// The lock files of the ledger in this folder. Makes nothing yet.
+    pub fn beside(ledger: &Folder) -> Acts {
+        Acts { folder: ledger.join("acts"), own: Mutex::default() }
     }
 
     fn own(&self) -> MutexGuard<'_, Own> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.lock"))
     }
 
     /// The name of this process's lock file, which is made and locked the first time.
@@ -48,25 +44,24 @@ impl Acts {
     /// After an error no act may begin, and there is no file.
     pub fn begin(&self) -> io::Result<Box<str>> {
         let mut own = self.own();
+        let folder = self.folder.make().and_then(Kept::from_here).map_err(io::Error::other)?;
         if let Some((name, file)) = &own.held {
             // Somebody may have taken the file away; then rows that name it would say nothing.
-            if Identity::at(&self.path(name))? == Some(Identity::of(file)?.0) {
+            if Identity::at(&folder.handle, &entry(name))? == Some(Identity::of(file)?.0) {
                 return Ok(name.clone());
             }
         }
-        open::make_folder(&self.folder).map_err(io::Error::other)?;
         loop {
             let name: Box<str> = entropy::hex::<16>()?.into();
-            let path = self.path(&name);
-            let file = open::create(&path).map_err(io::Error::other)?;
+            let file = folder.file(entry(&name), open::create_at).map_err(io::Error::other)?.handle;
             // No row names it yet. The lock is needed only while this process and this boot last,
             // so nothing is synced.
             if let Err(e) = file.lock() {
-                let _ = std::fs::remove_file(path);
+                open::remove_at(&folder.handle, &entry(&name));
                 return Err(e);
             }
             // A sweep may have taken the file away before it was locked.
-            if Identity::at(&path)? == Some(Identity::of(&file)?.0) {
+            if Identity::at(&folder.handle, &entry(&name))? == Some(Identity::of(&file)?.0) {
                 own.held = Some((name.clone(), file));
                 return Ok(name);
             }
@@ -84,9 +79,10 @@ impl Acts {
         if self.own().held.as_ref().is_some_and(|(own, _)| **own == *name) {
             return Ok(ActState::Running);
         }
-        match open::read(&self.path(name)) {
+        let folder = self.folder.open().and_then(Kept::from_here);
+        match folder.and_then(|folder| folder.file(entry(name), open::read_at)) {
             Ok(file) => {
-                free(&file).map(|free| if free { ActState::Free } else { ActState::Running })
+                free(&file.handle).map(|free| if free { ActState::Free } else { ActState::Running })
             }
             Err(OpenError::Missing(_)) => Ok(ActState::Absent),
             Err(e) => Err(io::Error::other(e)),
@@ -101,9 +97,10 @@ impl Acts {
 
     /// The files whose processes have ended. What such a process appended is in the ledger by now.
     pub fn left(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let names = names.filter_map(|file| Some(file.strip_suffix(".lock")?.to_owned()));
+        let folder = self.folder.open().map_err(io::Error::other);
+        let names = folder.and_then(|folder| open::names(folder.handle)).unwrap_or_default();
+        let names =
+            names.into_iter().filter_map(|file| Some(file.strip_suffix(".lock")?.to_owned()));
         names.filter(|name| matches!(self.state(name), Ok(ActState::Free))).collect()
     }
 
@@ -111,14 +108,14 @@ impl Acts {
     /// them. What is needed must be read from the ledger after the files were found left, or an act
     /// that is cut off in between loses its file.
     pub fn sweep(&self, left: &[String], needed: &mut dyn FnMut(&str) -> bool) {
+        let Ok(folder) = self.folder.open() else { return };
         for name in left.iter().filter(|name| !needed(name)) {
-            let path = self.path(name);
             // Under its lock, so that a process which has just made the file finds it gone.
-            if let Ok(file) = open::read(&path)
-                && file.try_lock().is_ok()
+            if let Ok(file) = folder.file(entry(name), open::read_at)
+                && file.handle.try_lock().is_ok()
             {
-                let _ = std::fs::remove_file(path);
-                let _ = file.unlock();
+                open::remove_at(&folder.handle, &entry(name));
+                let _ = file.handle.unlock();
             }
         }
     }
@@ -128,13 +125,20 @@ impl Drop for Acts {
     fn drop(&mut self) {
         let own = self.own();
         if let Some((name, file)) = &own.held {
-            if !own.keep {
-                let _ = std::fs::remove_file(self.path(name));
+            if !own.keep
+                && let Ok(folder) = self.folder.open()
+            {
+                open::remove_at(folder.handle, &entry(name));
             }
             // Explicitly: a child between fork and exec holds the descriptor too.
             let _ = file.unlock();
         }
     }
+}
+
+/// The name that the file has in its folder.
+fn entry(name: &str) -> OsString {
+    format!("{name}.lock").into()
 }
 
 /// Whether nobody holds the lock. Tried as a shared one, so that two who look at once do not take
@@ -158,7 +162,7 @@ mod tests {
     #[test]
     fn shows_who_runs_and_who_was_interrupted() {
         let dir = tempfile::tempdir().unwrap();
-        let acts = || Acts::beside(&dir.path().join("ledger.jsonl"));
+        let acts = || Acts::beside(&Folder::new(dir.path()));
         let (ours, theirs) = (acts(), acts());
         assert!(!dir.path().join("acts").exists());
         let name = ours.begin().unwrap();
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn one_that_is_cut_off_during_a_sweep_keeps_its_file() {
         let dir = tempfile::tempdir().unwrap();
-        let acts = || Acts::beside(&dir.path().join("ledger.jsonl"));
+        let acts = || Acts::beside(&Folder::new(dir.path()));
         let (ours, theirs) = (acts(), acts());
         let name = ours.begin().unwrap();
         let left = theirs.left();
@@ -197,7 +201,7 @@ mod tests {
     #[test]
     fn names_lead_nowhere_else() {
         let dir = tempfile::tempdir().unwrap();
-        let acts = Acts::beside(&dir.path().join("ledger.jsonl"));
+        let acts = Acts::beside(&Folder::new(dir.path()));
         for name in ["", "..", "../ledger", &"A".repeat(32), &"0".repeat(31)] {
             assert_eq!(acts.state(name).unwrap(), ActState::Absent);
         }
@@ -207,9 +211,30 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_others_can_write_says_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let acts = || Acts::beside(&Folder::new(dir.path()));
+        let ours = acts();
+        let name = ours.begin().unwrap();
+        ours.keep();
+        drop(ours);
+        let folder = dir.path().join("acts");
+        let set = |mode| {
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set(0o770);
+        assert!(acts().state(&name).is_err());
+        assert!(acts().begin().is_err());
+        assert_eq!(acts().left(), Vec::<String>::new());
+        set(0o700);
+        assert_eq!(acts().state(&name).unwrap(), ActState::Free);
+    }
+
+    #[test]
     fn a_file_that_was_taken_away_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let acts = Acts::beside(&dir.path().join("ledger.jsonl"));
+        let acts = Acts::beside(&Folder::new(dir.path()));
         let name = acts.begin().unwrap();
         std::fs::remove_dir_all(dir.path().join("acts")).unwrap();
         assert_ne!(acts.begin().unwrap(), name);

@@ -1,16 +1,16 @@
 //! The grant documents: files that a person can read, move or delete.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use granted_core::decision::document::{Document, DocumentName, MAX_DOCUMENT};
 use granted_core::store::Documents;
-use rustix::fs::AtFlags;
 
+use crate::custody::{Folder, How, Kept};
 use crate::file::lines::{read_some, to_u64};
 use crate::open::{self, OpenError, in_words};
 
@@ -19,10 +19,10 @@ const MANY: usize = 64;
 
 /// Documents as files below one folder, in a folder for each type of object.
 ///
-/// The folder itself may be reached through links; inside it none is followed.
+/// What somebody else could have written is not read: see [`crate::custody`].
 #[derive(Clone, Debug)]
 pub struct FileDocuments {
-    root: PathBuf,
+    root: Folder,
 }
 
 /// Why a document is not there to be opened.
@@ -43,30 +43,25 @@ impl From<OpenError> for Absent {
 impl FileDocuments {
     /// The documents below this folder, which is made when the first one is.
     pub fn new(root: impl Into<PathBuf>) -> FileDocuments {
-        FileDocuments { root: root.into() }
+        FileDocuments { root: Folder::new(root) }
+    }
+
+    /// In this home, if the folder lies in it: then custody begins there.
+    pub fn within(self, home: &Folder) -> FileDocuments {
+        FileDocuments { root: home.within(self.root()) }
     }
 
     /// The folder.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     fn full(&self, name: &DocumentName) -> PathBuf {
-        self.root.join(name.folder()).join(name.file())
+        self.root().join(name.folder()).join(name.file())
     }
 
-    fn folder(&self, name: &str) -> Result<OwnedFd, OpenError> {
-        let root = open::folder(&self.root)?;
-        open::folder_at(root.as_fd(), name, &self.root.join(name))
-    }
-
-    fn open(
-        &self,
-        name: &DocumentName,
-        how: fn(std::os::fd::BorrowedFd<'_>, &str, &Path) -> Result<File, OpenError>,
-    ) -> Result<File, Absent> {
-        let folder = self.folder(name.folder())?;
-        Ok(how(folder.as_fd(), name.file(), &self.full(name))?)
+    fn open(&self, name: &DocumentName, how: How) -> Result<Kept<File>, Absent> {
+        Ok(self.root.join(name.folder()).file(name.file(), how)?.sound()?)
     }
 
     fn read_bytes(&self, name: &DocumentName) -> Result<Vec<u8>, Absent> {
@@ -74,7 +69,7 @@ impl FileDocuments {
         let shown = |e: &dyn std::fmt::Display| {
             Absent::Unreadable(format!("`{}`: {e}", self.full(name).display()))
         };
-        let (_, size) = open::Identity::of(&file).map_err(|e| shown(&e))?;
+        let (size, file) = (file.size(), file.handle);
         let too_large = || shown(&format_args!("it has over {MAX_DOCUMENT} bytes"));
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if size > MAX_DOCUMENT {
@@ -105,13 +100,14 @@ impl FileDocuments {
         for (name, bytes) in documents {
             let path = self.full(name);
             let shown = |e: io::Error| format!("`{}`: {e}", path.display());
-            if folders.insert(name.folder()) {
-                let folder = self.root.join(name.folder());
-                open::make_folder(&folder).map_err(|e| e.to_string())?;
-            }
-            let folder = self.folder(name.folder()).map_err(|e| e.to_string())?;
-            let mut file =
-                open::create_at(folder.as_fd(), name.file(), &path).map_err(|e| e.to_string())?;
+            let folder = self.root.join(name.folder());
+            let opened = match folders.insert(name.folder()) {
+                true => folder.make(),
+                false => folder.open(),
+            };
+            let folder = opened.and_then(Kept::sound).map_err(|e| e.to_string())?;
+            let create = folder.file(name.file(), open::create_at);
+            let mut file = create.map_err(|e| e.to_string())?.handle;
             made.push(name.clone());
             file.write_all(bytes).map_err(shown)?;
             if each {
@@ -121,11 +117,11 @@ impl FileDocuments {
         }
         if let Some(file) = last.filter(|_| !each) {
             rustix::fs::syncfs(&file)
-                .map_err(|e| format!("`{}`: {}", self.root.display(), io::Error::from(e)))?;
+                .map_err(|e| format!("`{}`: {}", self.root().display(), io::Error::from(e)))?;
         }
         // A file's sync does not make its name durable.
         for folder in folders {
-            open::sync_folder(&self.root.join(folder)).map_err(|e| e.to_string())?;
+            open::sync_folder(&self.root().join(folder)).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -155,7 +151,7 @@ impl Documents for FileDocuments {
             Absent::Missing => shown(&"there is no such file"),
             Absent::Unreadable(why) => why,
         })?;
-        let stat = rustix::fs::fstat(&file).map_err(|e| shown(&e))?;
+        let (stat, file) = (file.stat, file.handle);
         if stat.st_nlink != 1 {
             return Err(shown(&"it has a second name, which would change with it"));
         }
@@ -183,21 +179,23 @@ impl Documents for FileDocuments {
 
     fn remove(&self, names: &[DocumentName]) {
         for name in names {
-            if let Ok(folder) = self.folder(name.folder()) {
-                let _ = rustix::fs::unlinkat(&folder, name.file(), AtFlags::empty());
+            if let Ok(folder) = self.root.join(name.folder()).open() {
+                open::remove_at(folder.handle, OsStr::new(name.file()));
             }
         }
     }
 
     fn list(&self, visit: &mut dyn FnMut(&str)) -> Result<(), String> {
         let shown = |path: &Path, e: io::Error| format!("`{}`: {}", path.display(), in_words(&e));
-        let folders = match std::fs::read_dir(&self.root) {
-            Ok(folders) => folders,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(e) => return Err(shown(&self.root, e)),
-        };
-        for folder in folders {
-            let folder = folder.map_err(|e| shown(&self.root, e))?;
+        match self.root.open() {
+            // Who could write there is no matter: the names alone are nobody's authority.
+            Ok(_) => {}
+            Err(OpenError::Missing(_)) => return Ok(()),
+            Err(e) => return Err(e.to_string()),
+        }
+        let root = self.root();
+        for folder in std::fs::read_dir(root).map_err(|e| shown(root, e))? {
+            let folder = folder.map_err(|e| shown(root, e))?;
             let path = folder.path();
             // A link to a folder is not followed: no document is read through it either.
             if !folder.file_type().map_err(|e| shown(&path, e))?.is_dir() {

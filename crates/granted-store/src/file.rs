@@ -11,6 +11,7 @@ mod reader;
 mod search;
 mod writer;
 
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,8 +24,9 @@ use granted_core::store::{
 };
 use granted_core::time::Clock;
 
-use crate::index::Index;
-use crate::open::in_words;
+use crate::custody::Folder;
+use crate::index::{Index, IndexState};
+use crate::open::{self, in_words};
 use disk::{Disk, RealDisk};
 use queue::Queue;
 use reader::Reader;
@@ -47,6 +49,7 @@ pub struct FileLedger {
 /// Where the ledger is and what it is written with.
 struct Site {
     path: PathBuf,
+    folder: Folder,
     index: Index,
     clock: Arc<dyn Clock>,
     by: By,
@@ -55,9 +58,10 @@ struct Site {
 }
 
 impl Site {
-    /// The folder that holds the ledger.
-    fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new(""))
+    /// The ledger's name in its folder.
+    fn name(&self) -> &OsStr {
+        // A path without a name leads to a folder, which is said when it is opened.
+        self.path.file_name().unwrap_or(OsStr::new("."))
     }
 
     /// An error with the ledger's path.
@@ -81,9 +85,18 @@ impl FileLedger {
         disk: Arc<dyn Disk>,
     ) -> FileLedger {
         let path = path.into();
-        let index = Index::beside(&path);
-        let site = Site { path, index, clock, by, disk, patience: PATIENCE };
+        let folder = Folder::new(path.parent().unwrap_or(Path::new("")));
+        let index = Index::beside(&folder);
+        let site = Site { path, folder, index, clock, by, disk, patience: PATIENCE };
         FileLedger { site, queue: Queue::default(), writer: Mutex::default() }
+    }
+
+    /// In this home, if the ledger lies in it: then custody begins there, and not at the folder that
+    /// holds the ledger.
+    pub fn within(mut self, home: &Folder) -> FileLedger {
+        self.site.folder = home.within(self.site.folder.path());
+        self.site.index = Index::beside(&self.site.folder);
+        self
     }
 
     /// Waits for the lock for so long instead of [`PATIENCE`].
@@ -95,6 +108,11 @@ impl FileLedger {
     /// The ledger file.
     pub fn path(&self) -> &Path {
         &self.site.path
+    }
+
+    /// What there is of its index. Reads all of it.
+    pub fn index(&self) -> Result<IndexState, ReadError> {
+        Ok(self.reader()?.map(|reader| reader.index()).unwrap_or_default())
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -152,7 +170,7 @@ impl Ledger for FileLedger {
         self.writer().accept(&self.site, drafts)
     }
 
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         self.reader()?.map_or(Ok(false), |reader| reader.holds(appended))
     }
 
@@ -162,8 +180,8 @@ impl Ledger for FileLedger {
 
     /// Merges index runs and removes those of no use.
     fn tidy(&self) {
-        if let Ok(file) = crate::open::read(&self.site.path) {
-            self.site.index.merge(&file);
+        if let Ok(file) = self.site.folder.file(self.site.name(), open::read_at) {
+            self.site.index.merge(&file.handle);
         }
     }
 }

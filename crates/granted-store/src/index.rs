@@ -10,18 +10,18 @@ mod merge;
 mod run;
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::ledger::row::{Link, Moves};
 
+use crate::custody::{Dir, Folder, Kept};
 use crate::file::check::Good;
 use crate::file::lines::{line_at, to_u64};
-use crate::open::Identity;
+use crate::open::{self, Identity, OpenError};
 pub(crate) use run::Hit;
 pub use run::RUN_FORMAT;
 use run::Run;
@@ -29,9 +29,13 @@ use run::Run;
 /// How much of the ledger may be uncovered before an appender writes a run.
 pub(crate) const UNCOVERED: u64 = 128 << 10;
 
+/// The folder's name, beside the ledger.
+pub(crate) const NAME: &str = "index";
+
 /// The index of one ledger.
 pub(crate) struct Index {
-    folder: PathBuf,
+    /// The folder of the ledger.
+    ledger: Folder,
     cached: Mutex<Option<Cached>>,
     /// Held while this process writes or merges runs.
     writing: Mutex<()>,
@@ -42,10 +46,23 @@ struct Cached {
     view: Arc<View>,
 }
 
+/// What there is of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexState {
+    /// How many runs are used.
+    pub runs: usize,
+    /// How many bytes of the ledger they cover.
+    pub covered: u64,
+    /// How many bytes the ledger has.
+    pub of: u64,
+    /// The names of the files that are no runs, or damaged ones.
+    pub damaged: Vec<String>,
+}
+
 /// What tells whether a view is still the newest: the folder as it was, and the ledger file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
-    folder: Option<(u64, u64, i64, i64)>,
+    folder: Option<(u64, u64, i64, u64)>,
     ledger: Identity,
 }
 
@@ -132,17 +149,27 @@ impl View {
 }
 
 impl Index {
-    pub(crate) fn beside(ledger: &Path) -> Index {
-        let folder = ledger.parent().unwrap_or(Path::new("")).join("index");
-        Index { folder, cached: Mutex::new(None), writing: Mutex::new(()) }
+    pub(crate) fn beside(ledger: &Folder) -> Index {
+        Index { ledger: ledger.clone(), cached: Mutex::new(None), writing: Mutex::new(()) }
     }
 
-    /// The runs that fit this ledger.
-    pub(crate) fn view(&self, ledger: &File, identity: Identity, size: u64) -> Arc<View> {
-        let folder = std::fs::symlink_metadata(&self.folder)
-            .ok()
-            .map(|m| (m.dev(), m.ino(), m.mtime(), m.mtime_nsec()));
-        let stamp = Stamp { folder, ledger: identity };
+    /// The folder, if it is there and nobody else could have written it.
+    fn open(&self) -> Result<Kept<Dir>, OpenError> {
+        self.ledger.open()?.folder(NAME)?.from_here()
+    }
+
+    /// The runs that fit this ledger, which was opened in this folder.
+    pub(crate) fn view(
+        &self,
+        place: &Kept<Dir>,
+        ledger: &File,
+        identity: Identity,
+        size: u64,
+    ) -> Arc<View> {
+        // To ask by name costs less than to open; what is opened is asked again.
+        let stat = place.ask(NAME);
+        let stamp = stat.map(|stat| (stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec));
+        let stamp = Stamp { folder: stamp, ledger: identity };
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cached) = cached.as_ref().filter(|cached| cached.stamp == stamp) {
             let last = cached.view.runs.last();
@@ -151,12 +178,37 @@ impl Index {
                 return Arc::clone(&cached.view);
             }
         }
+        let folder = stamp.folder.and_then(|_| place.folder(NAME).and_then(Kept::from_here).ok());
         let view = match folder {
-            Some(_) => Arc::new(self.load(ledger, size)),
+            Some(folder) => Arc::new(load(&folder, ledger, size)),
             None => Arc::default(),
         };
         *cached = Some(Cached { stamp, view: Arc::clone(&view) });
         view
+    }
+
+    /// What there is of the index, every page of it read.
+    pub(crate) fn state(
+        &self,
+        place: &Kept<Dir>,
+        ledger: &File,
+        identity: Identity,
+        size: u64,
+    ) -> IndexState {
+        let view = self.view(place, ledger, identity, size);
+        let folder = place.folder(NAME).and_then(Kept::from_here).ok();
+        let names =
+            folder.iter().flat_map(|folder| names(folder).into_iter().map(move |n| (folder, n)));
+        let is_damaged = |(folder, name): &(&Kept<Dir>, String)| {
+            let Ok(run) = Run::open(folder, name) else { return true };
+            (0..run.pages()).any(|page| run.page(page).is_err())
+        };
+        IndexState {
+            runs: view.runs.len(),
+            covered: view.good.length,
+            of: size,
+            damaged: names.filter(is_damaged).map(|(_, name)| name).collect(),
+        }
     }
 
     /// Forgets what was read of the folder: it was changed.
@@ -164,70 +216,71 @@ impl Index {
         *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn load(&self, ledger: &File, size: u64) -> View {
-        let mut view = View::default();
-        // A ledger without a first line belongs to no book yet, and every run to another.
-        let Some(book) = first_line(ledger, size) else { return view };
-        let mut fitting = Vec::new();
-        for run in self.runs().into_iter().filter(|run| run.book == book) {
-            match run.fits(ledger, size) {
-                Some(at) => fitting.push((Arc::new(run), at)),
-                None => {
-                    view.rollback = view.rollback.max(Some(run.seq));
-                    view.unfit.push(run);
-                }
-            }
-        }
-        // Of the runs that begin where the last one ends, the widest.
-        while let Some((run, at)) = fitting
-            .iter()
-            .filter(|(run, _)| run.from == view.good.length)
-            .max_by_key(|(run, _)| run.to)
-        {
-            let head = granted_core::ledger::Head { seq: run.seq, at: *at, hash: run.hash };
-            view.good = Good { length: run.to, head: Some(head) };
-            view.runs.push(Arc::clone(run));
-        }
-        view
-    }
-
-    /// Every sound run in the folder.
-    fn runs(&self) -> Vec<Run> {
-        self.names().iter().filter_map(|name| Run::open(&self.folder.join(name)).ok()).collect()
-    }
-
-    /// The names that runs have.
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| name.ends_with(".run")).collect()
-    }
-
     /// Removes the runs that do not fit the ledger, so that they are evidence no longer.
     pub(crate) fn drop_unfit(&self, ledger: &File, size: u64) {
+        let Ok(folder) = self.open() else { return };
         let book = first_line(ledger, size);
-        for name in self.names() {
-            let path = self.folder.join(&name);
-            let fits = Run::open(&path)
+        for name in names(&folder) {
+            let fits = Run::open(&folder, &name)
                 .is_ok_and(|run| Some(run.book) == book && run.fits(ledger, size).is_some());
             if !fits {
-                let _ = std::fs::remove_file(path);
+                open::remove_at(&folder.handle, OsStr::new(&name));
             }
         }
-        let _ = crate::open::sync_folder(&self.folder);
+        let _ = rustix::fs::fsync(&folder.handle);
         self.forget();
     }
 
     /// Removes the runs of this set of names.
     fn remove(&self, names: &HashSet<String>) {
+        let Ok(folder) = self.open() else { return };
         for name in names {
-            // Somebody else may have removed it first.
-            let _ = std::fs::remove_file(self.folder.join(name));
+            open::remove_at(&folder.handle, OsStr::new(name));
         }
     }
+}
+
+/// The runs of a folder that fit this ledger.
+fn load(folder: &Kept<Dir>, ledger: &File, size: u64) -> View {
+    let mut view = View::default();
+    // A ledger without a first line belongs to no book yet, and every run to another.
+    let Some(book) = first_line(ledger, size) else { return view };
+    let mut fitting = Vec::new();
+    for run in runs(folder).into_iter().filter(|run| run.book == book) {
+        match run.fits(ledger, size) {
+            Some(at) => fitting.push((Arc::new(run), at)),
+            None => {
+                view.rollback = view.rollback.max(Some(run.seq));
+                view.unfit.push(run);
+            }
+        }
+    }
+    // Of the runs that begin where the last one ends, the widest.
+    while let Some((run, at)) =
+        fitting.iter().filter(|(run, _)| run.from == view.good.length).max_by_key(|(run, _)| run.to)
+    {
+        let head = granted_core::ledger::Head { seq: run.seq, at: *at, hash: run.hash };
+        view.good = Good { length: run.to, head: Some(head) };
+        view.runs.push(Arc::clone(run));
+    }
+    view
+}
+
+/// Every sound run in the folder.
+fn runs(folder: &Kept<Dir>) -> Vec<Run> {
+    names(folder).iter().filter_map(|name| Run::open(folder, name).ok()).collect()
+}
+
+/// The names that runs have.
+fn names(folder: &Kept<Dir>) -> Vec<String> {
+    let names = open::names(&folder.handle).unwrap_or_default();
+    names.into_iter().filter(|name| name.ends_with(".run")).collect()
 }
 
 /// What tells one book's ledger from another's: the digest of its first line.
 fn first_line(ledger: &File, size: u64) -> Option<Digest> {
     line_at(ledger, 0, size).ok().flatten().map(|line| Digest::of(&line))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! Where the ledger and the grant documents are kept.
 //!
 //! In scope: a ledger in one file with its lock, its repair and its index ([`FileLedger`]), the
-//! grant documents as files ([`FileDocuments`]), and the lock files by which a process shows that
-//! it still acts ([`Acts`]). Not in scope: what rows mean. Every rule is in `granted-core`.
+//! grant documents as files ([`FileDocuments`]), the lock files by which a process shows that it
+//! still acts ([`Acts`]), and the custody of all these ([`custody`]). Not in scope: what rows mean.
+//! Every rule is in `granted-core`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -33,6 +34,7 @@
 )]
 
 pub mod acts;
+pub mod custody;
 pub mod documents;
 pub mod entropy;
 pub mod file;
@@ -45,5 +47,5 @@ pub use acts::Acts;
 pub use documents::FileDocuments;
 pub use file::FileLedger;
 pub use file::disk::{Disk, RealDisk};
-pub use index::RUN_FORMAT;
+pub use index::{IndexState, RUN_FORMAT};
 pub use nodes::Groups;

@@ -10,14 +10,15 @@
 //! above is hashed from the groups. The file may be deleted; one that is damaged or belongs to another
 //! ledger is not there.
 
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
 
 use granted_core::digest::Digest;
 use sha2::{Digest as _, Sha256};
 
+use crate::custody::{Folder, Kept};
 use crate::file::lines::to_u64;
-use crate::open;
+use crate::{index, open};
 
 /// How many rows a group has, as a power of two.
 pub const GROUP_LEVEL: u32 = 8;
@@ -26,7 +27,9 @@ pub const GROUP_LEVEL: u32 = 8;
 pub const GROUP: u64 = 1 << GROUP_LEVEL;
 
 const FORMAT: &[u8; 8] = b"grantre1";
-const NAME: &str = "rows.tree";
+
+/// The file's name in `index/`.
+pub const NAME: &str = "rows.tree";
 
 /// The most bytes that are read: for over a thousand million rows.
 const MAX: u64 = 1 << 27;
@@ -48,22 +51,28 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// Those that are kept beside this ledger; none if anything is wrong with the file.
-    pub fn load(ledger: &Path) -> Groups {
+    /// Those that are kept beside the ledger of this folder; none if anything is wrong with the file, or
+    /// if somebody else could have written it.
+    pub fn load(ledger: &Folder) -> Groups {
         let read = || {
-            let file = open::read(&folder(ledger).join(NAME)).ok()?;
-            let mut bytes = Vec::new();
-            file.take(MAX).read_to_end(&mut bytes).ok()?;
-            parse(&bytes)
+            let folder = folder(ledger).open().and_then(Kept::from_here).ok()?;
+            let file = folder.file(NAME, open::read_at).and_then(Kept::sound).ok()?;
+            Groups::read(file.handle)
         };
         read().unwrap_or_default()
     }
 
-    /// Keeps them beside this ledger.
-    pub fn save(&self, ledger: &Path) -> io::Result<()> {
-        let folder = folder(ledger);
-        open::make_folder(&folder).map_err(io::Error::other)?;
-        open::replace(&folder, NAME, |file| file.write_all(&self.bytes()))
+    /// Those in a file of this form; `None` if anything is wrong with it.
+    pub fn read(file: File) -> Option<Groups> {
+        let mut bytes = Vec::new();
+        file.take(MAX).read_to_end(&mut bytes).ok()?;
+        parse(&bytes)
+    }
+
+    /// Keeps them beside the ledger of this folder.
+    pub fn save(&self, ledger: &Folder) -> io::Result<()> {
+        let folder = folder(ledger).make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        folder.replace(NAME, |file| file.write_all(&self.bytes()))
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -77,8 +86,8 @@ impl Groups {
     }
 }
 
-fn folder(ledger: &Path) -> std::path::PathBuf {
-    ledger.parent().unwrap_or(Path::new("")).join("index")
+fn folder(ledger: &Folder) -> Folder {
+    ledger.join(index::NAME)
 }
 
 fn parse(bytes: &[u8]) -> Option<Groups> {
@@ -101,7 +110,7 @@ mod tests {
     #[test]
     fn a_file_damaged_in_any_byte_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger = dir.path().join("ledger.jsonl");
+        let ledger = Folder::new(dir.path());
         assert_eq!(Groups::load(&ledger), Groups::default());
         let groups = Groups { last: Digest::of(b"9"), roots: vec![Digest::of(b"1"); 3] };
         groups.save(&ledger).unwrap();

@@ -185,13 +185,13 @@ fn holds_what_it_appended(fresh: Fresh<'_>) {
     let (ledger, _) = opened(fresh);
     let first = ledger.append(&[sample::minted(1, 0)]).unwrap();
     let second = ledger.append(&[sample::minted(2, 0), sample::minted(3, 0)]).unwrap();
-    assert_eq!((ledger.holds(&first), ledger.holds(&second)), (Ok(true), Ok(true)));
+    assert_eq!((ledger.holds(&[&first, &second]), ledger.holds(&[&second])), (Ok(true), Ok(true)));
     let mut other = second.clone();
     other.lines[1].bytes[9] ^= 1;
-    assert_eq!(ledger.holds(&other), Ok(false));
+    assert_eq!(ledger.holds(&[&first, &other]), Ok(false));
     let mut beyond = second;
     beyond.position += 1_000_000;
-    assert_eq!(ledger.holds(&beyond), Ok(false));
+    assert_eq!(ledger.holds(&[&beyond, &first]), Ok(false));
 }
 
 fn knows_the_line_at_a_place(fresh: Fresh<'_>) {

@@ -119,7 +119,7 @@ impl Ledger for FaultyLedger {
         self.inner.accept(drafts)
     }
 
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         self.inner.holds(appended)
     }
 

@@ -211,6 +211,9 @@ pub fn histories() -> Vec<Forged> {
     all
 }
 
+/// Changes what a book trusts, with its key and another.
+type Tell = fn(&mut Tale, &Key, &Key);
+
 /// What is not signed as it has to be.
 pub fn signatures() -> Vec<Forged> {
     let mut all = Vec::new();
@@ -274,7 +277,7 @@ pub fn signatures() -> Vec<Forged> {
     });
     let good = |grant: &Grant| signed_by(&one, grant.clone());
     let by_two = |grant: &Grant| signed_by(&two, grant.clone());
-    let tells: [(&str, fn(&mut Tale, &Key, &Key)); 7] = [
+    let tells: [(&str, Tell); 7] = [
         ("a second key without a signature", |tale, _, two| tale.trust(two, "two", None)),
         ("a second key that signs for itself", |tale, _, two| tale.trust(two, "two", Some(two))),
         ("a key twice", |tale, one, _| tale.trust(one, "two", Some(one))),

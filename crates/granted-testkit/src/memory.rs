@@ -98,11 +98,13 @@ impl Ledger for MemoryLedger {
         self.append(&drafts)
     }
 
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         let lines = self.lines();
-        let from = usize::try_from(appended.position).unwrap();
-        let held = lines.iter().map(|(line, _)| line).skip(from).take(appended.lines.len());
-        Ok(held.eq(&appended.lines))
+        Ok(appended.iter().all(|appended| {
+            let from = usize::try_from(appended.position).unwrap();
+            let held = lines.iter().map(|(line, _)| line).skip(from).take(appended.lines.len());
+            held.eq(&appended.lines)
+        }))
     }
 
     fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {

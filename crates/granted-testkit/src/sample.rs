@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use granted_core::decision::event::{ActResult, ExecutorUsed, From, Intent, Minted, Revoked};
-use granted_core::decision::{About, Grant, Kind, Object, Outcome, Reason, Use};
+use granted_core::decision::identity::Confirm;
+use granted_core::decision::{About, Bind, Grant, Identity, Kind, Object, Outcome, Reason, Use};
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::event::{Accepted, Opened, What};
@@ -69,6 +70,7 @@ pub fn grant(number: u64) -> Grant {
         consumed_at: None,
         decision: Use::Once,
         executor: None,
+        executor_bound: None,
         id: id(number),
         kind: Kind::V1,
         minted_at: now(),
@@ -80,6 +82,22 @@ pub fn grant(number: u64) -> Grant {
         receipt: None,
         scope: Words::new("send the report").unwrap(),
         signatures: vec![],
+    }
+}
+
+/// What an executor is that is a script and has a file.
+pub fn identity() -> Identity {
+    let bind =
+        |path: &str| Bind { path: path.parse().unwrap(), sha256: Digest::of(path.as_bytes()) };
+    Identity {
+        argv: vec!["./send.sh".into(), "--now".into()],
+        confirm: Some(Confirm { argv: vec!["is_sent".into()], program: bind("/bin/is_sent") }),
+        cwd: "/home/ada".into(),
+        digest: Digest::of(b"send_report"),
+        env: vec!["MAIL_KEY".into()],
+        files: vec![bind("/home/ada/list"), bind("/home/ada/text")],
+        path: "/usr/bin:/bin".into(),
+        program: bind("/home/ada/./send.sh"),
     }
 }
 

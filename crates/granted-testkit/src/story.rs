@@ -12,7 +12,10 @@ use granted_core::id::Id;
 use granted_core::json::Json;
 use granted_core::ledger::event::{Accepted, Opened, Torn, What};
 use granted_core::ledger::{Event, Line, Subject};
+use granted_core::text::Name;
 use granted_core::time::Stamp;
+use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
+use granted_core::trust::{Mode, SecretKey, Statement};
 
 use crate::scribe::Scribe;
 
@@ -45,6 +48,7 @@ impl Story {
             consumed_at: None,
             decision: Use::Once,
             executor: None,
+            executor_bound: None,
             id,
             kind: Kind::V1,
             minted_at: self.scribe.now,
@@ -214,6 +218,27 @@ pub fn every_kind() -> Vec<Line> {
         what: vec![What::Damage(torn("20260930T090000Z")), What::Clock { was }],
     };
     lines.push(story.scribe.row(Event::Accepted(accepted), vec![Subject::grant(damaged.id)]));
+
+    // A key, and another that it signs for; signatures asked for, and no more; the other key lost.
+    let (ada, laptop) = (SecretKey::new(&[8; 32]).unwrap(), SecretKey::new(&[9; 32]).unwrap());
+    let (moved, name) = (vec![Subject::trust()], |name: &str| name.parse::<Name>().unwrap());
+    let trusted = |key: &SecretKey, name: Name, signature| {
+        Event::KeyTrusted(KeyTrusted { key: key.public().clone(), name, signature })
+    };
+    let first = story.scribe.row(trusted(&ada, name("ada"), None), moved.clone());
+    let second = Statement::trust(story.book, first.seq, laptop.public(), &name("laptop"));
+    lines.push(first);
+    let second = trusted(&laptop, name("laptop"), Some(ada.sign(&second)));
+    lines.push(story.scribe.row(second, moved.clone()));
+    let signed = Event::ModeSet(ModeSet { mode: Mode::Signed, signature: None });
+    let signed = story.scribe.row(signed, moved.clone());
+    let open = Some(ada.sign(&Statement::open(story.book, signed.seq)));
+    lines.push(signed);
+    let open = Event::ModeSet(ModeSet { mode: Mode::Open, signature: open });
+    lines.push(story.scribe.row(open, moved.clone()));
+    let note = Some("it was left on a train".parse().unwrap());
+    let lost = Event::KeyUntrusted(KeyUntrusted { key: laptop.public().id(), note });
+    lines.push(story.scribe.row(lost, moved));
     lines
 }
 

@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 
+use base64ct::{Base64, Encoding as _};
 use ed25519_dalek::{Signer as _, SigningKey};
 use granted_core::decision::event::{Resolved, Revoked};
 use granted_core::decision::{Grant, Reason};
@@ -13,8 +14,10 @@ use granted_core::ledger::tree::{Nodes, beside, leaf, root};
 use granted_core::ledger::{Event, Line, Row, Subject};
 use granted_core::proof::{Proof, select};
 use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
-use granted_core::trust::sshsig::Unsigned;
+use granted_core::trust::sshsig;
 use granted_core::trust::{Mode, PublicKey, Signature, Statement};
+
+use sha2::{Digest as _, Sha512};
 
 use crate::story::Story;
 
@@ -55,17 +58,26 @@ impl Key {
 
     /// As [`Key::sshsig`], with these flags of a security key.
     pub fn sshsig_with(&self, statement: &Statement, flags: u8) -> Signature {
-        let unsigned = Unsigned::new(self.public.clone(), statement);
-        let (mut message, mut tail) = (unsigned.to_sign().to_vec(), Vec::new());
+        let namespace = string(statement.purpose().namespace().as_bytes());
+        // Either hash is taken.
+        let (name, hash) = match self.public.application() {
+            None => ("sha512", Sha512::digest(statement.bytes()).to_vec()),
+            Some(_) => ("sha256", Digest::of(&statement.bytes()).0.to_vec()),
+        };
+        let (reserved, name) = (string(b""), string(name.as_bytes()));
+        let mut message = [b"SSHSIG", &namespace[..], &reserved, &name, &string(&hash)].concat();
+        let mut tail = Vec::new();
         if let Some(application) = self.public.application() {
             tail = [&[flags][..], &7_u32.to_be_bytes()].concat();
             let hashes = [Digest::of(application.as_bytes()), Digest::of(&message)];
             message = [&hashes[0].0[..], &tail, &hashes[1].0].concat();
         }
-        let mut answer = string(self.public.kind().as_bytes());
-        answer.extend(string(&self.secret.sign(&message).to_bytes()));
-        answer.extend(tail);
-        unsigned.signed(&answer)
+        let bare = string(&self.secret.sign(&message).to_bytes());
+        let inner = [string(self.public.kind().as_bytes()), bare, tail].concat();
+        let (key, inner) = (string(&self.public.to_wire()), string(&inner));
+        let blob = [b"SSHSIG\0\0\0\x01", &key[..], &namespace, &reserved, &name, &inner].concat();
+        let (begin, end) = ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----");
+        sshsig::parse(&format!("{begin}\n{}\n{end}\n", Base64::encode_string(&blob))).unwrap().0
     }
 }
 

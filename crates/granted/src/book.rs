@@ -38,8 +38,9 @@ impl Book {
     /// Opens the book of this home, in its files, by the system's clock.
     pub fn open(home: Home, door: Door) -> Book {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let ledger = Arc::new(FileLedger::new(home.ledger(), clock.clone(), by(door)));
-        let documents = Arc::new(FileDocuments::new(home.documents()));
+        let ledger = FileLedger::new(home.ledger(), clock.clone(), by(door)).within(home.folder());
+        let documents = FileDocuments::new(home.documents()).within(home.folder());
+        let (ledger, documents) = (Arc::new(ledger), Arc::new(documents));
         Book::with(home, door, ledger, documents, clock)
     }
 
@@ -51,7 +52,7 @@ impl Book {
         documents: Arc<dyn Documents>,
         clock: Arc<dyn Clock>,
     ) -> Book {
-        let acts = Acts::beside(home.ledger());
+        let acts = Acts::beside(&home.ledger_folder());
         let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up, witnesses) = (by(door), Mutex::default(), Witnesses::default());
         Book { home, ledger, documents, acts, clock, news, witnesses, by, given_up }
@@ -71,7 +72,7 @@ impl Book {
     /// uses or widens authority needs it: a person who comes to take a grant back is not held up by a
     /// typo.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        let config = Config::load(&self.home.config())?;
+        let config = Config::load(&self.home)?;
         self.witnesses.learn(&config);
         Ok(config)
     }
@@ -113,14 +114,6 @@ impl Book {
                 },
                 None => self.open_ledger()?,
             }
-        }
-    }
-
-    /// The book's id, from the first row of a ledger that has one.
-    pub(crate) fn opened(&self) -> Result<Id, ReadError> {
-        match self.ledger.row(1)?.map(|row| row.event) {
-            Some(Event::Opened(opened)) => Ok(opened.book),
-            _ => Err(ReadError::Unreadable("line 1 does not open a book".into())),
         }
     }
 
@@ -208,7 +201,7 @@ pub(crate) fn unwritable(error: ReadError) -> AppendError {
 }
 
 /// Who writes through this door.
-fn by(door: Door) -> By {
+pub(crate) fn by(door: Door) -> By {
     By { agent: None, door, host: host(), uid: rustix::process::getuid().as_raw() }
 }
 

@@ -5,14 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+mod agree;
 mod args;
 mod asked;
+mod bound;
 mod completions;
 mod discharge;
+mod doctor;
 mod executors;
 mod failure;
+mod key;
 mod lag;
 mod ledger;
 mod list;
@@ -26,9 +30,11 @@ mod result;
 mod revoke;
 mod sheet;
 mod show;
+mod sign_with;
 pub(crate) mod status;
 mod tick;
 mod timer;
+mod trust;
 mod usage;
 mod verify;
 mod version;
@@ -46,14 +52,20 @@ use out::Out;
 #[command(name = "granted", version, max_term_width = 100, after_help = AFTER_HELP)]
 #[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 struct Cli {
-    /// Print JSON: the shapes of docs/cli.md.
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
     /// With --version: also the commit, the target, and the formats that are spoken.
     #[arg(long, requires = "version")]
     verbose: bool,
     #[command(subcommand)]
     verb: Verb,
+}
+
+#[derive(clap::Args)]
+struct Form {
+    /// Print JSON: the shapes of docs/cli.md.
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -66,44 +78,73 @@ Begin with:
 Exit codes: 0 done or discharged, 1 error, 2 usage, 3 refused, 4 uncertain, 5 expired.
 Files: ~/.granted, or GRANTED_HOME; GRANTED_LEDGER and GRANTED_STORE move the ledger and the grants.";
 
-#[derive(Subcommand)]
-enum Verb {
-    Mint(mint::Args),
-    Status(status::Args),
-    List(list::Args),
-    Show(show::Args),
-    Discharge(discharge::Args),
-    Result(result::Args),
-    Resolve(resolve::Args),
-    Revoke(revoke::Args),
-    Tick(tick::Args),
-    Timer(timer::Args),
-    Ledger(ledger::Args),
-    Proof(proof::Args),
-    Verify(verify::Args),
-    Lag(lag::Args),
-    Executors(executors::Args),
-    Mcp(mcp::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+/// The verbs: each is a module with the arguments and the run of one.
+macro_rules! verbs {
+    ($($module:ident $verb:ident,)*) => {
+        #[derive(Subcommand)]
+        enum Verb {
+            $($verb($module::Args),)*
+        }
+
+        /// The command line of one verb, without the others.
+        fn only(name: &str) -> Option<clap::Command> {
+            $(if name == stringify!($module) {
+                return Some($module::Args::augment_args(clap::Command::new(stringify!($module))));
+            })*
+            None
+        }
+
+        fn run_verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
+            match verb {
+                $(Verb::$verb(args) => $module::run(args, out),)*
+            }
+        }
+    };
+}
+
+verbs! {
+    mint Mint,
+    status Status,
+    list List,
+    show Show,
+    discharge Discharge,
+    result Result,
+    resolve Resolve,
+    revoke Revoke,
+    tick Tick,
+    timer Timer,
+    ledger Ledger,
+    proof Proof,
+    verify Verify,
+    key Key,
+    trust Trust,
+    lag Lag,
+    executors Executors,
+    doctor Doctor,
+    mcp Mcp,
+    completions Completions,
+    man Man,
 }
 
 impl Verb {
     /// Whether it does more than to print something.
     fn acts(&self) -> bool {
-        !matches!(
-            self,
+        match self {
+            Verb::Key(args) => args.acts(),
+            Verb::Trust(args) => args.acts(),
             Verb::Status(_)
-                | Verb::List(_)
-                | Verb::Show(_)
-                | Verb::Ledger(_)
-                | Verb::Proof(_)
-                | Verb::Verify(_)
-                | Verb::Lag(_)
-                | Verb::Executors(_)
-                | Verb::Completions(_)
-                | Verb::Man(_)
-        )
+            | Verb::List(_)
+            | Verb::Show(_)
+            | Verb::Ledger(_)
+            | Verb::Proof(_)
+            | Verb::Verify(_)
+            | Verb::Lag(_)
+            | Verb::Executors(_)
+            | Verb::Doctor(_)
+            | Verb::Completions(_)
+            | Verb::Man(_) => false,
+            _ => true,
+        }
     }
 }
 
@@ -119,13 +160,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     // Known before the arguments are parsed, so that a bad one is told in the form asked for.
     let json = args.iter().any(|arg| arg == "--json");
     let out = Out::new(json);
-    let mut command = command();
-    let parsed = command
-        .try_get_matches_from_mut(&args)
-        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-    let acts = parsed.as_ref().is_ok_and(|cli| cli.verb.acts());
+    let parsed = quick(&args).map_or_else(|| Cli::try_parse_from(&args).map(|cli| cli.verb), Ok);
+    let acts = parsed.as_ref().is_ok_and(Verb::acts);
     let ended = match parsed {
-        Ok(cli) => verb(cli.verb, &out),
+        Ok(verb) => run_verb(verb, &out),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => {
             // Parsing ends at --version, so what stands behind it is not known from there.
             Ok(version::show(args.iter().any(|arg| arg == "--verbose"), &out))
@@ -134,7 +172,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             out.printed(e.print());
             Ok(u8::try_from(e.exit_code()).unwrap_or(2))
         }
-        Err(e) => Err(usage::failure(&e, &command, &args)),
+        Err(e) => Err(usage::failure(&e, &command(), &args)),
     };
     let code = ended.unwrap_or_else(|failure| out.failure(&failure));
     // What was done stays done, so the exit code of a verb that does something stands.
@@ -146,27 +184,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     code
 }
 
-fn verb(verb: Verb, out: &Out) -> Result<u8, Failure> {
-    match verb {
-        Verb::Mint(args) => mint::run(args, out),
-        Verb::Status(args) => status::run(args, out),
-        Verb::List(args) => list::run(args, out),
-        Verb::Show(args) => show::run(args, out),
-        Verb::Discharge(args) => discharge::run(args, out),
-        Verb::Result(args) => result::run(args, out),
-        Verb::Resolve(args) => resolve::run(args, out),
-        Verb::Revoke(args) => revoke::run(args, out),
-        Verb::Tick(args) => tick::run(args, out),
-        Verb::Timer(args) => timer::run(args, out),
-        Verb::Ledger(args) => ledger::run(args, out),
-        Verb::Proof(args) => proof::run(&args, out),
-        Verb::Verify(args) => verify::run(&args, out),
-        Verb::Lag(args) => lag::run(args, out),
-        Verb::Executors(args) => executors::run(args, out),
-        Verb::Mcp(args) => mcp::run(args, out),
-        Verb::Completions(args) => Ok(completions::run(&args, out)),
-        Verb::Man(args) => man::run(&args, out),
-    }
+/// The verb, if it is named first and its arguments parse: to put all of them together, for help and
+/// errors, takes longer than many a verb.
+fn quick(args: &[OsString]) -> Option<Verb> {
+    let verb = only(args.get(1)?.to_str()?)?;
+    let command = Form::augment_args(clap::Command::new("granted")).subcommand(verb);
+    let mut matches = command.try_get_matches_from(args).ok()?;
+    Verb::from_arg_matches_mut(&mut matches).ok()
 }
 
 /// Has a write beyond the file-size limit fail instead of ending the process: a signal that has a

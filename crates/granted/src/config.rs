@@ -1,14 +1,20 @@
 //! `config.toml`: the executors that the person registered, and how the person is told of something.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use granted_core::decision::discharge::DEFAULT_TIMEOUT;
 use granted_core::text::{Name, ObjectType};
 use granted_core::time::parse_duration;
+use granted_store::custody::Kept;
+use granted_store::open::{self, OpenError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+
+use crate::files;
+use crate::home::{CONFIG, Home};
 
 /// The search path of executors whose entry has none.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -87,22 +93,39 @@ pub struct NotifyEntry {
 
 /// The config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(
+#[error("{what}")]
+pub struct ConfigError {
     /// What is wrong, with the path and, of a text that cannot be read, the line.
-    pub String,
-);
+    pub what: String,
+    /// The command that mends it, where there is one.
+    pub mend: Option<String>,
+}
 
 /// The most bytes of a config.
 const MAX_CONFIG: u64 = 1024 * 1024;
 
 impl Config {
-    /// Reads the config; a file that does not exist is an empty one.
-    pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let error = |cause: &str| ConfigError(format!("`{}`: {cause}", path.display()));
-        let Some(bytes) = crate::files::read(path, MAX_CONFIG).map_err(ConfigError)? else {
-            return Ok(Config::default());
+    /// Reads the config of a home; a file that does not exist is an empty one. One that somebody else
+    /// could have written is refused.
+    pub fn load(home: &Home) -> Result<Config, ConfigError> {
+        let path = home.config();
+        let whole = |what| ConfigError { what, mend: None };
+        let file = match home.folder().file(CONFIG, open::read_at).and_then(Kept::sound) {
+            Ok(kept) => kept.handle,
+            Err(OpenError::Missing(_)) => return Ok(Config::default()),
+            Err(OpenError::Custody { breach }) => {
+                return Err(ConfigError { what: breach.to_string(), mend: Some(breach.mend()) });
+            }
+            Err(e) => return Err(whole(e.to_string())),
         };
+        Config::read(file, &path)
+    }
+
+    /// Reads an open config. `path` is for messages.
+    pub(crate) fn read(file: File, path: &Path) -> Result<Config, ConfigError> {
+        let whole = |what| ConfigError { what, mend: None };
+        let bytes = files::read_open(file, path, MAX_CONFIG).map_err(whole)?;
+        let error = |cause: &str| whole(format!("`{}`: {cause}", path.display()));
         let text = String::from_utf8(bytes).map_err(|_| error("it is not UTF-8 text"))?;
         Config::parse(&text).map_err(|cause| error(&cause))
     }

@@ -11,6 +11,7 @@ pub mod revoke;
 pub(crate) mod settle;
 pub mod status;
 pub mod tick;
+pub mod trust;
 
 #[cfg(test)]
 mod fault_tests;

@@ -1,5 +1,6 @@
 //! Reading whole files that the person names.
 
+use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -14,11 +15,16 @@ pub(crate) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
         Err(OpenError::Missing(_)) => return Ok(None),
         Err(e) => return Err(e.to_string()),
     };
+    read_open(file, path, max).map(Some)
+}
+
+/// The bytes of an open file, at most this many. `path` is for messages.
+pub(crate) fn read_open(file: File, path: &Path, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = file.take(max.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|e| format!("`{}`: {e}", path.display()))?;
     match u64::try_from(bytes.len()).is_ok_and(|len| len <= max) {
-        true => Ok(Some(bytes)),
+        true => Ok(bytes),
         false => Err(format!("`{}` has over {max} bytes", path.display())),
     }
 }

@@ -3,13 +3,20 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use granted_core::custody::Breach;
+use granted_store::custody::Folder;
+use granted_store::open;
+
 /// The places of one book.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Home {
-    root: PathBuf,
+    root: Folder,
     ledger: PathBuf,
     documents: PathBuf,
 }
+
+/// The config's name in the home.
+pub(crate) const CONFIG: &str = "config.toml";
 
 /// Why the places are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +33,8 @@ impl Home {
     /// The places below this folder.
     pub fn at(root: impl Into<PathBuf>) -> Home {
         let root = absolute(root.into());
-        Home { ledger: root.join("ledger.jsonl"), documents: root.join("grants"), root }
+        let (ledger, documents) = (root.join("ledger.jsonl"), root.join("grants"));
+        Home { root: Folder::new(root), ledger, documents }
     }
 
     /// The places that the environment names: `GRANTED_HOME` (else `~/.granted`), and
@@ -52,7 +60,7 @@ impl Home {
 
     /// The folder itself.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// The ledger. Its index, locks and files put aside lie beside it.
@@ -67,7 +75,34 @@ impl Home {
 
     /// The config.
     pub fn config(&self) -> PathBuf {
-        self.root.join("config.toml")
+        self.root().join(CONFIG)
+    }
+
+    /// The folder itself, as custody has it.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.root
+    }
+
+    /// The folder of the ledger, likewise.
+    pub(crate) fn ledger_folder(&self) -> Folder {
+        self.folder_of(&self.ledger)
+    }
+
+    /// The folder that holds a file, likewise.
+    pub(crate) fn folder_of(&self, file: &Path) -> Folder {
+        self.root.within(file.parent().unwrap_or(Path::new("")))
+    }
+
+    /// What keeps the ledger from being relied on. One that cannot be opened has no breach: whoever
+    /// reads it says so.
+    pub(crate) fn ledger_breach(&self) -> Option<Breach> {
+        let name = self.ledger.file_name().unwrap_or_default();
+        self.ledger_folder().file(name, open::read_at).ok()?.breach
+    }
+
+    /// The folder of the grant documents, likewise.
+    pub(crate) fn documents_folder(&self) -> Folder {
+        self.root.within(&self.documents)
     }
 }
 

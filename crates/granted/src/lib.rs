@@ -42,13 +42,17 @@ pub mod cli;
 mod clock;
 mod config;
 mod decision;
+mod doctor;
 mod files;
 mod home;
+mod keys;
 pub mod ledger;
 pub mod mcp;
 mod news;
 mod render;
 mod sign;
+mod ssh;
+mod terminal;
 mod timer;
 
 pub use book::Book;

@@ -4,7 +4,6 @@
 //! changes the answer. No lock is held meanwhile, so that a notifier may run granted itself.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use granted_core::decision::notice::{MORE, Notice, in_one};
 use granted_core::digest::Digest;
 use granted_core::time::Clock;
 use granted_exec::Notifier;
+use granted_store::custody::Kept;
 use granted_store::open::{self, OpenError};
 
 use crate::clock::since_boot;
@@ -110,7 +110,7 @@ impl News {
 
     fn tell_these(&self, notices: Vec<Notice>) -> Result<(), String> {
         let unable = |why: String| format!("no notice was given: {why}");
-        let config = Config::load(&self.home.config()).map_err(|e| unable(e.to_string()))?;
+        let config = Config::load(&self.home).map_err(|e| unable(e.to_string()))?;
         let Some(entry) = config.notify else { return Ok(()) };
         let bell = Bell::new(&entry, &self.home).map_err(unable)?;
         let begun = since_boot();
@@ -140,10 +140,10 @@ impl News {
     /// Whether this was not told yet, here or elsewhere: whoever makes the file tells it. One who
     /// dies then has told it all the same, since twice is worse than the row alone.
     fn is_first(&self, notice: &Notice) -> Result<bool, String> {
-        let folder = self.folder();
         let key: Digest = notice.key(self.clock.now());
-        open::make_folder(&folder).map_err(|e| e.to_string())?;
-        match open::create(&folder.join(key.to_string())) {
+        let folder = self.home.ledger_folder().join("notices").make();
+        let folder = folder.and_then(Kept::from_here).map_err(|e| e.to_string())?;
+        match folder.file(key.to_string(), open::create_at) {
             Ok(_) => Ok(true),
             Err(OpenError::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::AlreadyExists =>
@@ -152,11 +152,6 @@ impl News {
             }
             Err(e) => Err(e.to_string()),
         }
-    }
-
-    /// The folder of the files that say what was told.
-    fn folder(&self) -> PathBuf {
-        self.home.ledger().with_file_name("notices")
     }
 
     /// Remarks a trouble, unless it was the last one too.
@@ -180,6 +175,14 @@ impl News {
     }
 }
 
+/// The notifier of this entry of the config.
+pub(crate) fn prepare(entry: &NotifyEntry) -> Result<Notifier, String> {
+    let path: OsString = entry.path.as_deref().unwrap_or(DEFAULT_PATH).into();
+    let argv: Vec<OsString> = entry.command.iter().map(OsString::from).collect();
+    let env = environment(&path, &entry.env);
+    Notifier::prepare(&argv, &default_cwd(), &path, &env).map_err(|e| e.to_string())
+}
+
 /// The notifier, ready to run.
 struct Bell {
     notifier: Notifier,
@@ -189,12 +192,8 @@ struct Bell {
 
 impl Bell {
     fn new(entry: &NotifyEntry, home: &Home) -> Result<Bell, String> {
-        let path: OsString = entry.path.as_deref().unwrap_or(DEFAULT_PATH).into();
-        let argv: Vec<OsString> = entry.command.iter().map(OsString::from).collect();
-        let env = environment(&path, &entry.env);
-        let notifier = Notifier::prepare(&argv, &default_cwd(), &path, &env);
         Ok(Bell {
-            notifier: notifier.map_err(|e| e.to_string())?,
+            notifier: prepare(entry)?,
             places: [
                 ("GRANTED_HOME", home.root().into()),
                 ("GRANTED_STORE", home.documents().into()),

@@ -1,7 +1,7 @@
 //! Rows and grants in words, one line each. What agents and people wrote is shown escaped.
 
 use granted_core::decision::status::use_in_words;
-use granted_core::decision::{Ended, From, Grant};
+use granted_core::decision::{Bind, Ended, From, Grant, Identity};
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::{Shown, cut};
@@ -126,6 +126,28 @@ pub fn time(stamp: Stamp, now: Stamp) -> String {
     format!("{stamp:.0} ({})", Relative { stamp, now })
 }
 
+/// What an executor is, in words: each thing with its label.
+pub fn executor(identity: &Identity) -> Vec<(&'static str, String)> {
+    let list = |texts: &[String]| {
+        let texts = texts.iter().map(|text| format!("`{}`", Shown(text)));
+        texts.collect::<Vec<_>>().join(" ")
+    };
+    let mut lines = vec![
+        ("runs", list(&identity.argv)),
+        ("in", format!("{}, with the path {}", Shown(&identity.cwd), Shown(&identity.path))),
+    ];
+    if !identity.env.is_empty() {
+        lines.push(("passed", list(&identity.env)));
+    }
+    if let Some(confirm) = &identity.confirm {
+        lines.push(("confirm", list(&confirm.argv)));
+    }
+    let part = |(what, part): (_, &Bind)| format!("{what} {} ({})", part.path, part.sha256);
+    lines.extend(identity.parts().map(|bind| ("bound to", part(bind))));
+    lines.push(("digest", identity.digest.to_string()));
+    lines
+}
+
 /// A grant in words, a line for each thing that was said.
 pub fn grant(grant: &Grant, now: Stamp) -> Vec<String> {
     let mut lines = vec![format!("grant      {}", grant.id)];
@@ -144,6 +166,9 @@ pub fn grant(grant: &Grant, now: Stamp) -> Vec<String> {
     say("use", use_in_words(grant.decision).into());
     if let Some(executor) = &grant.executor {
         say("executor", executor.to_string());
+    }
+    for (label, text) in grant.executor_bound.iter().flat_map(|bound| executor(bound)) {
+        say(label, text);
     }
     if let Some(agent) = &grant.agent {
         say("agent", agent.to_string());

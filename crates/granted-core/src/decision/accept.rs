@@ -6,11 +6,11 @@ use super::discharge::CLOCK_SLACK;
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::event::{Accepted, What};
-use crate::ledger::{By, Draft, Event, Subject};
+use crate::ledger::{By, Draft, Event, Head, Subject};
 use crate::store::{Moved, ReadError};
 use crate::text::Note;
 use crate::time::Stamp;
-use crate::trust::Signature;
+use crate::trust::{Signature, Statement};
 
 /// How many grants one row closes; more go into further rows of the same append.
 const GRANTS_A_ROW: usize = 500;
@@ -24,8 +24,7 @@ const ID_LENGTH: usize = 26;
 /// as one that a row moves, since a claim or a revocation of it may have been there; and of `open`,
 /// the grants that may still be used, those of which rows are known to be lost. `witnessed` is how many
 /// rows the ledger had by a checkpoint that it does not go on from. That tells nothing of what is lost,
-/// so every grant of `open` is closed then. `sign` signs what is accepted after the row with this digest,
-/// if it has to be signed.
+/// so every grant of `open` is closed then. The rows are not signed yet.
 pub fn accept(
     moved: &Moved<'_>,
     witnessed: Option<u64>,
@@ -34,7 +33,6 @@ pub fn accept(
     reason: Note,
     now: Stamp,
     door: &By,
-    sign: &mut dyn FnMut(Digest, &[What]) -> Result<Option<Signature>, ReadError>,
 ) -> Result<Vec<Draft>, ReadError> {
     let mut what = Vec::new();
     if let Some(torn) = &moved.torn {
@@ -55,8 +53,6 @@ pub fn accept(
     let closed: Vec<Id> = closed.into_iter().collect();
     let first: &[Id] = &[];
     let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };
-    let prev = moved.head.map_or(Digest::ZERO, |head| head.hash);
-    let signature = sign(prev, &what)?;
     let mut drafts = Vec::new();
     for part in parts {
         let mut refs = Vec::new();
@@ -66,10 +62,31 @@ pub fn accept(
             refs.push((subject, last));
         }
         let (by, reason, what) = (by.clone(), reason.clone(), what.clone());
-        let body = Accepted { by, reason, signature: signature.clone(), what };
+        let body = Accepted { by, reason, signature: None, what };
         drafts.push(Draft::new(Event::Accepted(body), door.clone(), refs));
     }
     Ok(drafts)
+}
+
+/// What is to be signed for the rows of an accept after this one; `None` if there are none.
+pub fn statement(book: Id, head: Option<Head>, drafts: &[Draft]) -> Option<Statement> {
+    let prev = head.map_or(Digest::ZERO, |head| head.hash);
+    drafts.iter().find_map(|draft| match &draft.event {
+        Event::Accepted(Accepted { by, reason, what, .. }) => {
+            Some(Statement::accept(book, prev, by, reason, what))
+        }
+        _ => None,
+    })
+}
+
+/// The rows with their signature.
+pub fn signed(mut drafts: Vec<Draft>, signature: &Signature) -> Vec<Draft> {
+    for draft in &mut drafts {
+        if let Event::Accepted(body) = &mut draft.event {
+            body.signature = Some(signature.clone());
+        }
+    }
+    drafts
 }
 
 /// The grants that these bytes move, as far as their ids can still be read: the rest of a row need

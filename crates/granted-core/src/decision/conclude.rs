@@ -65,7 +65,7 @@ pub struct After<'a> {
     pub held: &'a Held,
     /// What the document says now.
     pub standing: &'a Standing,
-    /// A file that the grant is bound to and that has changed since the claim.
+    /// What the grant is bound to and has changed since the claim.
     pub drift: Option<&'a str>,
     /// Who writes.
     pub by: &'a By,

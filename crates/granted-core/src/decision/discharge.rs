@@ -7,7 +7,7 @@ use super::event::{About, ExecutorUsed, Intent, Outcome};
 use super::fold::ClaimState;
 use super::settle::{self, Pending};
 use super::status::{Candidate, Status, current};
-use super::{Class, Grant, Object, Permit, Reason};
+use super::{Class, Grant, Identity, Object, Permit, Reason};
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
@@ -111,6 +111,9 @@ pub struct Facts {
     pub drift: Vec<(Id, String)>,
     /// The executor.
     pub executor: Executor,
+    /// What would run of the executor, from a sealed copy of its bytes, or why it has none; `None` if no
+    /// grant that may be used asks for it.
+    pub sealed: Option<Result<Box<Identity>, String>>,
     /// A new id for the attempt.
     pub discharge: Id,
     /// The name of this process's act file.
@@ -197,6 +200,9 @@ pub fn decide(request: &Request, facts: &Facts) -> Decision {
     }
     if let Executor::Missing(why) = &facts.executor {
         reasons.push((Reason::UnknownExecutor, why.clone()));
+    }
+    if let Some(bound) = chosen.and_then(|c| c.state.grant.executor_bound.as_ref()) {
+        sealed(bound, facts, &mut reasons);
     }
     match chosen {
         Some(candidate) if reasons.is_empty() => {
@@ -318,6 +324,19 @@ fn spent_by(claim: &ClaimState) -> String {
     }
 }
 
+/// Adds why what would run is not what the grant is bound to.
+fn sealed(bound: &Identity, facts: &Facts, reasons: &mut Vec<(Reason, String)>) {
+    match &facts.sealed {
+        Some(Ok(now)) => {
+            reasons.extend(bound.changed(now).map(|what| (Reason::BindingChanged, what)));
+        }
+        Some(Err(why)) => reasons.push((Reason::UnknownExecutor, why.clone())),
+        // It is not sealed where there is something else against it.
+        None if !reasons.is_empty() => {}
+        None => reasons.push((Reason::UnknownExecutor, "it was not sealed".into())),
+    }
+}
+
 /// Why a grant and an executor do not allow what is asked, whatever the grant's state.
 fn misfits(request: &Request, grant: &Grant, executor: &Executor) -> Vec<(Reason, String)> {
     let mut reasons = Vec::new();
@@ -382,11 +401,14 @@ fn listed(names: &[Name]) -> String {
 
 fn permit(request: &Request, facts: &Facts, candidate: &Candidate) -> Permit {
     let grant = &candidate.state.grant;
+    // What the grant is bound to is what was sealed: it may, so they are the same.
+    let bound = grant.executor_bound.as_ref().map(|bound| bound.digest);
+    let digest = bound.or(facts.executor.digest());
     let intent = Intent {
         act: facts.act.clone(),
         action: request.action.clone(),
         deadline: facts.now.plus(request.timeout),
-        executor: ExecutorUsed { digest: facts.executor.digest(), name: request.executor.clone() },
+        executor: ExecutorUsed { digest, name: request.executor.clone() },
         key: request.key.clone(),
         object: request.object.clone(),
         result_token_sha256: facts.token_sha256,

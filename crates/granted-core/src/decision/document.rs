@@ -74,7 +74,7 @@ fn bounded(encoded: String, id: &str) -> String {
 }
 
 /// The order in which a document shows its fields: as a person would tell it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 20] = [
     "kind",
     "id",
     "book",
@@ -84,12 +84,14 @@ const ORDER: [&str; 18] = [
     "not_scope",
     "allowed_actions",
     "executor",
+    "executor_bound",
     "agent",
     "binds",
     "not_before",
     "not_after",
     "minted_by",
     "minted_at",
+    "signatures",
     "consumed",
     "consumed_at",
     "receipt",

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Reason};
+use super::{Class, Identity, Reason};
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::json::Json;
@@ -112,6 +112,10 @@ pub struct Grant {
     /// The only executor that may discharge it, if one is pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executor: Option<Name>,
+    /// What that executor was when the grant was minted, if it is bound to be that. It runs from a
+    /// sealed copy of these bytes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executor_bound: Option<Box<Identity>>,
     /// The grant's own id.
     pub id: Id,
     /// The form.

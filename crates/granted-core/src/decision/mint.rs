@@ -4,7 +4,7 @@ use super::discharge::{clock_behind, instant};
 use super::event::Minted;
 use super::fold::GrantState;
 use super::grant::stays_human;
-use super::{Bind, Grant, Kind, Object, Use};
+use super::{Bind, Grant, Identity, Kind, Object, Use};
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
 use crate::text::{Name, Note, Words};
@@ -24,6 +24,8 @@ pub struct Terms {
     pub decision: Use,
     /// The only executor that may discharge it.
     pub executor: Option<Name>,
+    /// What that executor is now, if it must stay that.
+    pub executor_bound: Option<Box<Identity>>,
     /// The hand.
     pub minted_by: Note,
     /// The window's end.
@@ -38,6 +40,28 @@ pub struct Terms {
     pub scope: Words,
     /// Whether a grant that the object already has may stand beside it.
     pub again: bool,
+}
+
+impl Terms {
+    /// The terms of a grant that was decided on before; `again` is not part of it.
+    pub fn of(grant: &Grant, again: bool) -> Terms {
+        let grant = grant.clone();
+        Terms {
+            agent: grant.agent,
+            allowed_actions: grant.allowed_actions,
+            binds: grant.binds,
+            decision: grant.decision,
+            executor: grant.executor,
+            executor_bound: grant.executor_bound,
+            minted_by: grant.minted_by,
+            not_after: grant.not_after,
+            not_before: grant.not_before,
+            not_scope: grant.not_scope,
+            object: grant.object,
+            scope: grant.scope,
+            again,
+        }
+    }
 }
 
 /// The world as the decision sees it.
@@ -140,6 +164,7 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<Grant, Refusal> {
         consumed_at: None,
         decision: terms.decision,
         executor: terms.executor.clone(),
+        executor_bound: terms.executor_bound.clone(),
         id: facts.id,
         kind: Kind::V1,
         minted_at: facts.now,

@@ -76,7 +76,7 @@ reasons! {
     Consumed = "consumed" is Refused,
     /// The window has not opened.
     NotYet = "not_yet" is Refused,
-    /// The grant's document is damaged, edited or no plain file.
+    /// The grant's document is damaged, edited, no plain file, or open to others.
     Unreadable = "unreadable" is Refused,
     /// The person took the grant back.
     Revoked = "revoked" is Refused,
@@ -100,7 +100,7 @@ reasons! {
     UntrustedKey = "untrusted_key" is Refused,
     /// The grant's signature is wrong.
     BadSignature = "bad_signature" is Refused,
-    /// A file that the grant is bound to has changed.
+    /// A file or an executor that the grant is bound to has changed.
     BindingChanged = "binding_changed" is Refused,
     /// The ledger cannot be written; nothing runs.
     LedgerUnwritable = "ledger_unwritable" is Refused,
@@ -118,7 +118,7 @@ reasons! {
     NoResultRow = "no_result_row" is Uncertain,
     /// The executor's `confirm` command did not confirm it.
     NotConfirmed = "not_confirmed" is Uncertain,
-    /// After the act the grant, its rows or a bound file were not what they were before.
+    /// After the act the grant, its rows or what it is bound to were not what they were before.
     ReceiptMismatch = "receipt_mismatch" is Uncertain,
     /// The act was cut off.
     Interrupted = "interrupted" is Uncertain,

@@ -71,16 +71,15 @@ pub fn statement(book: Id, attempt: &Attempt, resolved: &Resolved) -> Statement 
     Statement::resolve(book, attempt.id, attempt.last, *happened, by, note.as_ref())
 }
 
-/// Decides whether the person may settle an attempt; the row. The grant stays spent.
+/// Decides whether the person may settle an attempt that is [`resolvable`]; the row. The grant stays spent.
 pub fn resolve(
-    id: Id,
-    attempt: Option<&Attempt>,
+    attempt: &Attempt,
     resolved: Resolved,
-    (book, trust): (Id, &Trust),
+    statement: &Statement,
+    trust: &Trust,
     door: &By,
 ) -> Result<Draft, Refusal> {
-    let attempt = resolvable(id, attempt)?;
-    trust.verify(&statement(book, attempt, &resolved), resolved.signature.as_ref())?;
+    trust.verify(statement, resolved.signature.as_ref())?;
     let still = vec![(Subject::trust(), trust.last)];
     Ok(Draft { still, ..draft(Event::Resolved(resolved), attempt, door) })
 }

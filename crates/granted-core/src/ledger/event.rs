@@ -81,7 +81,8 @@ kinds! {
 
 impl Event {
     /// Whether the row uses or widens authority. Such rows are refused on a ledger that was
-    /// rolled back; the others, which only narrow or record, never are.
+    /// rolled back or that somebody else could have written; the others, which only narrow or record,
+    /// never are.
     pub fn uses_authority(&self) -> bool {
         match self {
             Event::Minted(_) | Event::Intent(_) | Event::KeyTrusted(_) => true,

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use base64ct::{Base64, Base64Unpadded, Encoding as _};
 use ed25519_dalek::VerifyingKey;
-use ed25519_dalek::pkcs8::DecodePublicKey as _;
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePublicKey as _, EncodePublicKey as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -146,6 +147,12 @@ impl PublicKey {
         blob
     }
 
+    /// SPKI in PEM, as OpenSSL reads it; `None` for a security key's, which has no such form.
+    pub fn to_pem(&self) -> Option<String> {
+        let plain = Some(&self.key).filter(|_| self.application.is_none())?;
+        plain.to_public_key_pem(LineEnding::LF).ok()
+    }
+
     /// The kind, as OpenSSH names it.
     pub fn kind(&self) -> &'static str {
         match self.application {
@@ -238,6 +245,7 @@ mod tests {
         assert_eq!(PublicKey::from_file(&format!("{line} me@box\n")), Ok(key.clone()));
         assert_eq!(line.parse(), Ok(key.clone()));
         assert_eq!(PublicKey::from_wire(&key.to_wire()), Ok(key.clone()));
+        assert_eq!(key.to_pem().as_deref(), Some(RFC));
         assert_eq!(key.id().to_string().parse(), Ok(key.id()));
         assert!(key.fingerprint().starts_with("SHA256:"), "{}", key.fingerprint());
     }
@@ -279,6 +287,7 @@ mod tests {
         assert_eq!((key.kind(), key.application()), (SK_ED25519, Some("ssh:")));
         assert_eq!(key.to_string().parse(), Ok(key.clone()));
         assert_ne!(key.id(), PublicKey::from_file(RFC).unwrap().id());
+        assert_eq!(key.to_pem(), None);
         for cut in 0..blob.len() {
             assert!(PublicKey::from_wire(&blob[..cut]).is_err());
         }

@@ -1,5 +1,4 @@
-//! Signatures in OpenSSH's form (its `PROTOCOL.sshsig`): what `ssh-keygen -Y sign` makes, and what an
-//! SSH agent can be asked for.
+//! Signatures in OpenSSH's form (its `PROTOCOL.sshsig`): what `ssh-keygen -Y sign` makes.
 //!
 //! ```text
 //! "SSHSIG"  uint32 1  string public key  string namespace  string ""  string hash  string signature
@@ -21,39 +20,6 @@ const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 /// The flag of a security key by which it says that somebody touched it.
 const TOUCHED: u8 = 1;
-
-/// What a key is to sign, so that a signature of this statement comes of it.
-#[derive(Clone, Debug)]
-pub struct Unsigned {
-    key: PublicKey,
-    namespace: &'static str,
-    to_sign: Vec<u8>,
-}
-
-impl Unsigned {
-    /// For this key, hashed by SHA-512 as `ssh-keygen` does.
-    pub fn new(key: PublicKey, statement: &Statement) -> Unsigned {
-        let namespace = statement.purpose().namespace();
-        let hash = Sha512::digest(statement.bytes());
-        let to_sign = to_sign(namespace.as_bytes(), b"sha512", &hash);
-        Unsigned { key, namespace, to_sign }
-    }
-
-    /// The bytes that an agent is asked to sign.
-    pub fn to_sign(&self) -> &[u8] {
-        &self.to_sign
-    }
-
-    /// The signature, of what the agent answered: the name of the kind and the bytes, as SSH sends them.
-    pub fn signed(self, answer: &[u8]) -> Signature {
-        let mut blob = MAGIC.to_vec();
-        blob.extend(1_u32.to_be_bytes());
-        for part in [&self.key.to_wire(), self.namespace.as_bytes(), b"", b"sha512", answer] {
-            put(&mut blob, part);
-        }
-        Signature::sshsig(self.key.id(), blob)
-    }
-}
 
 fn to_sign(namespace: &[u8], name: &[u8], hash: &[u8]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();

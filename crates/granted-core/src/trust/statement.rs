@@ -108,6 +108,13 @@ impl Statement {
         Statement::new(Purpose::Decision, &bare)
     }
 
+    /// Reads the bytes of [`Statement::grant`] back, to the letter.
+    pub fn read_grant(bytes: &[u8]) -> Option<Grant> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let grant: Grant = serde_json::from_str(text.get(text.find('{')?..)?).ok()?;
+        (Statement::grant(&grant).bytes() == bytes).then_some(grant)
+    }
+
     /// That this book, whose trust was last moved by the row `last`, trusts a key under this name.
     pub fn trust(book: Id, last: u64, key: &PublicKey, name: &Name) -> Statement {
         Statement::new(Purpose::Trust, &TrustKey { book, key, last, name })

@@ -1,54 +1,104 @@
-//! The digest of a program: its definition and the bytes of its files.
+//! What a program is: its definition and the bytes of its files.
 
-use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
 
+use granted_core::decision::identity::Confirm;
+use granted_core::decision::{Bind, Identity};
 use granted_core::digest::Digest;
-use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
-use rustix::io::Errno;
+use granted_core::text::Note;
 use sha2::{Digest as _, Sha256};
 
+use super::missing::shown;
 use super::{Definition, Missing, Why};
 
 /// Stands before everything that is hashed.
 const TAG: &[u8] = b"granted executor 1";
-/// How many files' digests are remembered at most.
-const REMEMBERED: usize = 1024;
-/// A file that changed this lately may change again without looking different.
-const SETTLED: Duration = Duration::from_secs(2);
+
+/// A file as it was found, and the digest of its bytes.
+pub(super) struct Hashed {
+    pub(super) path: PathBuf,
+    pub(super) digest: Digest,
+}
+
+/// The digest of the bytes at a path, or why there is none.
+pub(super) type Hash = fn(&Path) -> Result<Digest, Why>;
+
+impl Hashed {
+    pub(super) fn new(what: &'static str, path: PathBuf, hash: Hash) -> Result<Hashed, Missing> {
+        match hash(&path) {
+            Ok(digest) => Ok(Hashed { path, digest }),
+            Err(why) => Err(Missing::At { what, path, why }),
+        }
+    }
+}
+
+/// The definition's files.
+pub(super) fn files(definition: &Definition, hash: Hash) -> Result<Vec<Hashed>, Missing> {
+    let Definition { cwd, files, .. } = definition;
+    files.iter().map(|path| Hashed::new("file", cwd.join(path), hash)).collect()
+}
 
 /// The digest of a definition, the programs that it names, and its files.
 ///
 /// Each text has its length before it and each list its count, as eight bytes, the highest first.
 /// A file is its path as it was found and the digest of its bytes.
-pub(super) fn digest<'a>(
-    definition: &Definition,
-    programs: impl Iterator<Item = &'a PathBuf>,
-) -> Result<Digest, Missing> {
-    let Definition { name, argv, cwd, path, env, files, confirm } = definition;
+pub(super) fn digest(definition: &Definition, programs: &[Hashed], files: &[Hashed]) -> Digest {
+    let Definition { name, argv, cwd, path, env: _, asks, files: _, confirm } = definition;
     let mut hash = Encoding(Sha256::new());
     hash.text(TAG);
     hash.text(name.as_str().as_bytes());
     hash.list(argv);
     hash.text(cwd.as_os_str().as_bytes());
     hash.text(path.as_bytes());
-    let mut names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
-    names.sort_unstable();
-    hash.list(&names);
+    hash.list(asks);
     hash.list(confirm.as_deref().unwrap_or_default());
     for program in programs {
-        hash.file("program", program)?;
+        hash.file(program);
     }
     hash.number(files.len());
-    for path in files {
-        hash.file("file", &cwd.join(path))?;
+    for file in files {
+        hash.file(file);
     }
-    Ok(Digest(hash.0.finalize().into()))
+    Digest(hash.0.finalize().into())
+}
+
+/// All of it, in words that a grant can hold.
+pub(super) fn identity(
+    definition: &Definition,
+    programs: &[Hashed],
+    files: &[Hashed],
+) -> Result<Identity, Missing> {
+    let Definition { argv, cwd, path, asks, confirm, .. } = definition;
+    let texts = |texts: &[_]| texts.iter().map(text).collect::<Result<Vec<String>, Missing>>();
+    let mut rest = programs.iter();
+    let mut program = || rest.next().ok_or(Missing::Empty).and_then(bind);
+    Ok(Identity {
+        digest: digest(definition, programs, files),
+        program: program()?,
+        confirm: match confirm {
+            None => None,
+            Some(argv) => Some(Confirm { argv: texts(argv)?, program: program()? }),
+        },
+        argv: texts(argv)?,
+        cwd: text(cwd)?,
+        env: asks.clone(),
+        files: files.iter().map(bind).collect::<Result<_, Missing>>()?,
+        path: text(path)?,
+    })
+}
+
+fn text(text: impl AsRef<OsStr>) -> Result<String, Missing> {
+    let text = text.as_ref();
+    let not = || Missing::Text(format!("`{}` is not UTF-8", shown(text)));
+    text.to_str().map(str::to_owned).ok_or_else(not)
+}
+
+fn bind(file: &Hashed) -> Result<Bind, Missing> {
+    let path = text(&file.path)?;
+    let path = Note::new(&*path).map_err(|e| Missing::Text(format!("a path: {e}")))?;
+    Ok(Bind { path, sha256: file.digest })
 }
 
 struct Encoding(Sha256);
@@ -70,88 +120,8 @@ impl Encoding {
         }
     }
 
-    fn file(&mut self, what: &'static str, path: &Path) -> Result<(), Missing> {
-        self.text(path.as_os_str().as_bytes());
-        let bytes = of_file(path);
-        self.0.update(bytes.map_err(|why| Missing::At { what, path: path.to_owned(), why })?.0);
-        Ok(())
-    }
-}
-
-/// What a file is told by: the same in all of these, it is taken to hold the same bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Look {
-    device: u64,
-    inode: u64,
-    size: i64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-static SEEN: LazyLock<Mutex<HashMap<Look, Digest>>> = LazyLock::new(Mutex::default);
-
-/// The digest of a file's bytes, read once as long as it looks the same.
-fn of_file(path: &Path) -> Result<Digest, Why> {
-    // Opening a pipe or a device must not wait for somebody at its other end.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = open(path, flags, Mode::empty()).map_err(Why::of)?;
-    let found = fstat(&file).map_err(Why::of)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => {}
-        FileType::Directory => return Err(Why::Directory),
-        _ => return Err(Why::NotRegular),
-    }
-    let look = look(&found);
-    // A panic while it was locked can only have lost an entry.
-    let seen = || SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(digest) = seen().get(&look) {
-        return Ok(*digest);
-    }
-    let digest = of_bytes(&file).map_err(Why::of)?;
-    let after = fstat(&file).map_err(Why::of)?;
-    if self::look(&after) == look && is_settled(&after) {
-        let mut seen = seen();
-        if seen.len() >= REMEMBERED {
-            seen.clear();
-        }
-        seen.insert(look, digest);
-    }
-    Ok(digest)
-}
-
-fn look(found: &Stat) -> Look {
-    Look {
-        device: found.st_dev,
-        inode: found.st_ino,
-        size: found.st_size,
-        modified: (found.st_mtime, found.st_mtime_nsec as i64),
-        changed: (found.st_ctime, found.st_ctime_nsec as i64),
-    }
-}
-
-/// Whether the file's last change lies far enough back that the next one will show.
-fn is_settled(found: &Stat) -> bool {
-    let changed = Duration::from_secs(u64::try_from(found.st_ctime).unwrap_or_default());
-    changed + SETTLED < crate::boot::of_files()
-}
-
-/// The most bytes of a file that is part of an identity: hashing is not to hold an attempt up.
-const MAX_FILE: usize = 1 << 30;
-
-fn of_bytes(file: &OwnedFd) -> Result<Digest, Errno> {
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 16 << 10];
-    let mut left = MAX_FILE;
-    loop {
-        match rustix::io::read(file, &mut buffer) {
-            Ok(0) => return Ok(Digest(hash.finalize().into())),
-            Ok(read) if read > left => return Err(Errno::FBIG),
-            Ok(read) => {
-                left -= read;
-                hash.update(buffer.get(..read).unwrap_or_default());
-            }
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
+    fn file(&mut self, file: &Hashed) {
+        self.text(file.path.as_os_str().as_bytes());
+        self.0.update(file.digest.0);
     }
 }

@@ -34,6 +34,12 @@ pub enum Missing {
     /// An argument, path or variable that no program can be given.
     #[error("{0}")]
     Text(String),
+    /// No sealed copy of a program can be made.
+    #[error("no sealed copy of the program can be made: {0}")]
+    Unsealed(io::Error),
+    /// A sealed copy is there, and cannot be run.
+    #[error("a sealed copy is run through /proc/self/fd, which is not there: {0}")]
+    NoDescriptors(io::Error),
     /// The kernel has no descriptors for processes.
     #[error("this kernel cannot watch a program, Linux 5.3 or later can: {0}")]
     Kernel(io::Error),

@@ -1,3 +1,5 @@
+mod sealed;
+
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::thread;
@@ -26,6 +28,7 @@ fn definition(cwd: &Path, argv: &[&str]) -> Definition {
         cwd: cwd.to_owned(),
         path: path.into(),
         env: vec![("PATH".into(), path.into()), ("BASE".into(), "base".into())],
+        asks: Vec::new(),
         files: Vec::new(),
         confirm: None,
     }

@@ -15,17 +15,24 @@ use rustix::process::Pid;
 use super::Image;
 
 const NULL_DEVICE: &CStr = c"/dev/null";
+/// Where the new process has a sealed copy: an interpreter opens it once more by its path.
+const SEALED: c_int = 3;
+const SEALED_PATH: &CStr = c"/proc/self/fd/3";
 
 /// Starts the program in a session of its own, with no signal blocked and each at its default,
-/// nothing to read, and these two descriptors to write to. On an error nothing runs.
+/// nothing to read, and these two descriptors to write to. On an error nothing runs. None of the
+/// descriptors is a standard one.
 pub(super) fn spawn(image: &Image<'_>, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<Pid> {
     let mut attributes = MaybeUninit::uninit();
     let attributes = Attributes::new(&mut attributes)?;
     let mut actions = MaybeUninit::uninit();
     let actions = Actions::new(&mut actions)?;
     let (at, stdout, stderr) = (actions.0.as_mut_ptr(), stdout.as_raw_fd(), stderr.as_raw_fd());
-    // SAFETY: `at` was initialised and lives on; both strings end in NUL and are copied; both
-    // descriptors are open, being borrowed. `dup2` leaves the copies open in the new program.
+    let sealed = image.sealed.map(OwnedFd::as_raw_fd);
+    // SAFETY: `at` was initialised and lives on; both strings end in NUL and are copied; the
+    // descriptors are open, being borrowed. `dup2` leaves the copies open in the new program, also of
+    // one that has the number already. The sealed copy takes its place last, so that it takes no
+    // other's.
     unsafe {
         check(libc::posix_spawn_file_actions_addopen(
             at,
@@ -37,13 +44,20 @@ pub(super) fn spawn(image: &Image<'_>, stdout: &OwnedFd, stderr: &OwnedFd) -> Re
         check(libc::posix_spawn_file_actions_adddup2(at, stdout, 1))?;
         check(libc::posix_spawn_file_actions_adddup2(at, stderr, 2))?;
         check(libc::posix_spawn_file_actions_addchdir_np(at, image.cwd.as_ptr()))?;
+        if let Some(sealed) = sealed {
+            check(libc::posix_spawn_file_actions_adddup2(at, sealed, SEALED))?;
+        }
         // Ours close themselves, but what we were started with need not. Only glibc, from 2.34
         // on, has this.
         #[cfg(target_env = "gnu")]
-        check(libc::posix_spawn_file_actions_addclosefrom_np(at, 3))?;
+        check(libc::posix_spawn_file_actions_addclosefrom_np(
+            at,
+            if sealed.is_some() { SEALED + 1 } else { 3 },
+        ))?;
     }
     let argv = list(image.argv.iter().map(|text| text.as_ptr()));
     let env = list(image.env.iter().map(|text| text.as_ptr()));
+    let program = if sealed.is_some() { SEALED_PATH } else { image.program };
     let mut pid = 0;
     // SAFETY: the program, every string of both lists and the lists themselves outlive the call,
     // and the lists end in a null pointer. The attributes and actions were initialised. The
@@ -51,7 +65,7 @@ pub(super) fn spawn(image: &Image<'_>, stdout: &OwnedFd, stderr: &OwnedFd) -> Re
     check(unsafe {
         libc::posix_spawn(
             &mut pid,
-            image.program.as_ptr(),
+            program.as_ptr(),
             at,
             attributes.0.as_ptr(),
             argv.as_ptr(),

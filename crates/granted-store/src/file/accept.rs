@@ -25,6 +25,10 @@ impl Writer {
         drafts: &mut dyn FnMut(&Moved<'_>) -> Result<Vec<Draft>, ReadError>,
     ) -> Result<Appended, AppendError> {
         let mut session = self.begin(site)?;
+        if let Some(breach) = session.locked.breach.take() {
+            // What would be accepted may be another's.
+            return Err(NotWritten::Custody(breach).into());
+        }
         if session.rest == Rest::Torn {
             session = self.repaired(site, session)?;
         }

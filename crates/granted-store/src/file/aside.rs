@@ -17,23 +17,25 @@ pub(crate) fn move_aside(site: &Site, file: &File, from: u64, to: u64) -> Result
     let time: String =
         site.clock.now().to_string().chars().filter(|c| !matches!(c, '-' | ':')).collect();
     let mut name = format!("ledger.torn-{time}");
-    let mut copy = open::create(&site.folder().join(&name));
+    let folder = site.folder.open().map_err(|e| e.to_string())?;
+    let create = |name: &str| folder.file(name, open::create_at).map(|kept| kept.handle);
+    let mut copy = create(&name);
     for number in 2..100 {
         // Two repairs may come at one time, by a clock that stands.
         let exists = |source: &io::Error| source.kind() == io::ErrorKind::AlreadyExists;
         match &copy {
             Err(OpenError::Io { source, .. }) if exists(source) => {
                 name = format!("ledger.torn-{time}-{number}");
-                copy = open::create(&site.folder().join(&name));
+                copy = create(&name);
             }
             _ => break,
         }
     }
     let mut copy = copy.map_err(|e| e.to_string())?;
-    let path = site.folder().join(&name);
+    let path = site.folder.path().join(&name);
     let copied = copy_range(file, from, to, &mut copy).and_then(|copied| {
         open::sync(&copy)?;
-        open::sync_folder(site.folder()).map_err(io::Error::other)?;
+        rustix::fs::fsync(&folder.handle)?;
         Ok(copied)
     });
     match copied {

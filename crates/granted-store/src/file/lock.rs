@@ -6,8 +6,11 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use granted_core::custody::Breach;
+
+use super::Site;
+use crate::custody::{Dir, Kept};
 use crate::open::{self, Identity, OpenError};
 use crate::wait;
 
@@ -17,6 +20,10 @@ pub(crate) struct Locked {
     pub identity: Identity,
     /// The file's size when it was locked.
     pub size: u64,
+    /// The folder that it lies in.
+    pub folder: Kept<Dir>,
+    /// What keeps the file from being relied on.
+    pub breach: Option<Breach>,
 }
 
 impl Drop for Locked {
@@ -28,32 +35,32 @@ impl Drop for Locked {
 }
 
 impl Locked {
-    /// Locks the file that the path names; `kept` is the handle of the last time.
+    /// Locks the ledger's file as its path names it now; `kept` is the handle of the last time.
     ///
     /// An error says what is wrong and names the path. Nothing was written then, but an empty
     /// ledger may have been made.
-    pub(crate) fn acquire(
-        path: &Path,
-        kept: &mut Option<Arc<File>>,
-        limit: Duration,
-    ) -> Result<Locked, String> {
-        let shown = |e: io::Error| format!("`{}`: {e}", path.display());
-        let locked = wait::until(limit, || {
+    pub(crate) fn acquire(site: &Site, kept: &mut Option<Arc<File>>) -> Result<Locked, String> {
+        let shown = |e: io::Error| site.shown(&e);
+        let said = |e: OpenError| e.to_string();
+        let locked = wait::until(site.patience, || {
+            let folder = site.folder.make().map_err(said)?;
             let file = match kept.take() {
                 Some(file) => file,
-                None => Arc::new(open_or_make(path).map_err(|e| e.to_string())?),
+                None => Arc::new(folder.file(site.name(), open::ensure_at).map_err(said)?.handle),
             };
             let locked = match file.try_lock() {
-                Ok(()) => {
-                    let (identity, size) = Identity::of(&*file).map_err(shown)?;
-                    Some(Locked { file: Arc::clone(&file), identity, size })
-                }
-                Err(TryLockError::WouldBlock) => None,
+                Ok(()) => true,
+                Err(TryLockError::WouldBlock) => false,
                 Err(TryLockError::Error(e)) => return Err(shown(e)),
             };
+            let stat = rustix::fs::fstat(&*file).map_err(|e| shown(e.into()))?;
+            let (identity, size) = Identity::told(&stat);
+            let breach = folder.judge(&stat, &site.path);
+            let named = Identity::at(&folder.handle, site.name()).map_err(shown)?;
+            let locked =
+                locked.then(|| Locked { file: Arc::clone(&file), identity, size, folder, breach });
             // The path may name another file since this one was opened; then that one is meant.
-            let identity = Identity::of(&*file).map_err(shown)?.0;
-            if Identity::at(path).map_err(shown)? != Some(identity) {
+            if named != Some(identity) {
                 return Ok(None);
             }
             *kept = Some(file);
@@ -62,19 +69,9 @@ impl Locked {
         locked.ok_or_else(|| {
             let holder = kept.as_ref().and_then(|file| holder(file));
             let pid = holder.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-            let path = path.display();
-            format!("`{path}` is locked by another process{pid}; waited {} s", limit.as_secs())
+            let (path, waited) = (site.path.display(), site.patience.as_secs());
+            format!("`{path}` is locked by another process{pid}; waited {waited} s")
         })
-    }
-}
-
-fn open_or_make(path: &Path) -> Result<File, OpenError> {
-    match open::ensure(path) {
-        Err(OpenError::Missing(_)) => {
-            open::make_folder(path.parent().unwrap_or(Path::new("")))?;
-            open::ensure(path)
-        }
-        opened => opened,
     }
 }
 

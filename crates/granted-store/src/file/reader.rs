@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use granted_core::custody::Breach;
 use granted_core::digest::Digest;
 use granted_core::ledger::row::Link;
 use granted_core::ledger::{Head, Row, RowError, Subject};
@@ -15,21 +16,25 @@ use super::check::{Good, Rest, check};
 use super::lines::{Lines, count_lines, find_byte, line_at, line_before, read_some, to_u64};
 use super::search::search;
 use super::writer::put_lines;
-use crate::index::View;
+use crate::custody::{Dir, Kept};
+use crate::index::{IndexState, View};
 use crate::open::{self, Identity, OpenError};
 
 /// The ledger file as it was when it was opened.
 pub(crate) struct Reader<'s> {
     site: &'s Site,
+    folder: Kept<Dir>,
     file: File,
+    identity: Identity,
     size: u64,
     view: Arc<View>,
+    breach: Option<Breach>,
 }
 
 /// See [`granted_core::store::Ledger::digest_at`]. Without the index, which it has no use for.
 pub(crate) fn digest_at(site: &Site, offset: u64) -> Result<Option<Digest>, ReadError> {
-    let file = match open::read(&site.path) {
-        Ok(file) => file,
+    let file = match site.folder.file(site.name(), open::read_at) {
+        Ok(kept) => kept.handle,
         Err(OpenError::Missing(_)) => return Ok(None),
         Err(e) => return Err(ReadError::Unreadable(e.to_string())),
     };
@@ -44,15 +49,20 @@ const STEP: u64 = 128 << 10;
 impl<'s> Reader<'s> {
     /// Opens the ledger; `None` if there is none.
     pub(crate) fn open(site: &'s Site) -> Result<Option<Reader<'s>>, ReadError> {
-        let file = match open::read(&site.path) {
-            Ok(file) => file,
+        let opened = site.folder.open().and_then(|folder| {
+            let file = folder.file(site.name(), open::read_at)?;
+            Ok((folder, file))
+        });
+        let (folder, kept) = match opened {
+            Ok(opened) => opened,
             Err(OpenError::Missing(_)) => return Ok(None),
             Err(e) => return Err(ReadError::Unreadable(e.to_string())),
         };
-        let unreadable = |e: io::Error| ReadError::Unreadable(site.shown(&e));
-        let (identity, size) = Identity::of(&file).map_err(unreadable)?;
-        let view = site.index.view(&file, identity, size);
-        Ok(Some(Reader { site, file, size, view }))
+        // What somebody else could have written is still shown; only nothing is decided by it.
+        let (file, breach) = (kept.handle, kept.breach);
+        let (identity, size) = Identity::told(&kept.stat);
+        let view = site.index.view(&folder, &file, identity, size);
+        Ok(Some(Reader { site, folder, file, identity, size, view, breach }))
     }
 
     fn unreadable(&self, error: &io::Error) -> ReadError {
@@ -230,15 +240,26 @@ impl<'s> Reader<'s> {
             }
             Rest::Nothing | Rest::Torn => None,
         };
-        Ok(Condition { damage, rollback: self.view.rollback })
+        Ok(Condition { damage, rollback: self.view.rollback, custody: self.breach.clone() })
+    }
+
+    /// See [`super::FileLedger::index`].
+    pub(crate) fn index(&self) -> IndexState {
+        self.site.index.state(&self.folder, &self.file, self.identity, self.size)
     }
 
     /// See [`granted_core::store::Ledger::holds`].
-    pub(crate) fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
-        let mut expected = Vec::new();
-        put_lines(&mut expected, &appended.lines);
-        let mut bytes = vec![0; expected.len()];
-        let count = self.io(read_some(&self.file, &mut bytes, appended.position))?;
-        Ok(count == expected.len() && bytes == expected)
+    pub(crate) fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
+        let (mut expected, mut bytes) = (Vec::new(), Vec::new());
+        for appended in appended {
+            expected.clear();
+            put_lines(&mut expected, &appended.lines);
+            bytes.resize(expected.len(), 0);
+            let count = self.io(read_some(&self.file, &mut bytes, appended.position))?;
+            if count != expected.len() || bytes != expected {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -18,7 +18,7 @@ use super::lock::Locked;
 use super::queue::Answer;
 use super::search::search;
 use crate::index::View;
-use crate::open::{self, Identity};
+use crate::open::Identity;
 
 /// What this process knows of the ledger from its last append.
 #[derive(Default)]
@@ -109,14 +109,13 @@ impl Writer {
             return Err(unwritable(why.clone()));
         }
         // Nothing is written before the lock is held.
-        let locked =
-            Locked::acquire(&site.path, &mut self.file, site.patience).map_err(unwritable)?;
+        let locked = Locked::acquire(site, &mut self.file).map_err(unwritable)?;
         self.catch_up(site, locked).map_err(|e| unwritable(site.shown(&e)))
     }
 
     fn catch_up(&mut self, site: &Site, locked: Locked) -> io::Result<Session> {
         let (file, size) = (&locked.file, locked.size);
-        let view = site.index.view(file, locked.identity, size);
+        let view = site.index.view(&locked.folder, file, locked.identity, size);
         // What is known is put back at the end, so that after an error or a panic nothing is.
         let known = match self.known.take() {
             // A shorter file, or another, is read afresh, and so is one whose last row is another.
@@ -154,7 +153,7 @@ impl Writer {
         }
         if size == 0 {
             // The file may be new, and its name must be durable before any row in it is.
-            open::sync_folder(site.folder()).map_err(io::Error::other)?;
+            rustix::fs::fsync(&locked.folder.handle)?;
         }
         Ok(Session { locked, view, good, rest })
     }
@@ -212,6 +211,9 @@ impl Writer {
                 "`{path}` is shorter than it was, or another: its index has seen row {rows}"
             ))
             .into());
+        }
+        if let Some(breach) = session.locked.breach.as_ref().filter(|_| uses_authority) {
+            return Err(NotWritten::Custody(breach.clone()).into());
         }
         let last = |subject: &Subject| self.last(session, subject);
         seal(session.good.head, drafts, site.clock.now(), last).map_err(|e| match e {

@@ -8,9 +8,10 @@ use granted_core::digest::Digest;
 use granted_core::ledger::row::Moves;
 
 use super::run::{self, Covers, Entry};
-use super::{Index, UNCOVERED, first_line};
+use super::{Index, NAME, UNCOVERED, first_line};
+use crate::custody::Kept;
 use crate::file::lines::{Lines, line_at};
-use crate::open::{self, Identity};
+use crate::open::Identity;
 
 /// How much of the ledger one run covers at most when it is first written, so that its entries are
 /// sorted in little memory.
@@ -25,12 +26,13 @@ impl Index {
         // Another thread that writes runs does this work too.
         let Ok(_writing) = self.writing.try_lock() else { return };
         let Ok((identity, _)) = Identity::of(ledger) else { return };
-        let mut view = self.view(ledger, identity, synced);
+        let Ok(place) = self.ledger.open() else { return };
+        let mut view = self.view(&place, ledger, identity, synced);
         let damaged: HashSet<String> = view.damaged().map(Covers::name).collect();
         if !damaged.is_empty() {
             self.remove(&damaged);
             self.forget();
-            view = self.view(ledger, identity, synced);
+            view = self.view(&place, ledger, identity, synced);
         }
         let from = view.good.length;
         // The runs of a ledger that was rolled back are evidence, and none is written over them.
@@ -39,7 +41,7 @@ impl Index {
         }
         if self.write_run(ledger, from, synced).is_ok() {
             self.forget();
-            let view = self.view(ledger, identity, synced);
+            let view = self.view(&place, ledger, identity, synced);
             self.merge_runs(&view, super::merge::SMALL);
         }
     }
@@ -70,8 +72,9 @@ impl Index {
         entries.sort_unstable();
         let line = line_at(ledger, last_offset, to)?.ok_or_else(nothing)?;
         let covers = Covers { from, to, last_offset, seq, hash: Digest::of(&line), book };
-        open::make_folder(&self.folder).map_err(io::Error::other)?;
-        open::replace(&self.folder, &covers.name(), |file| {
+        let folder =
+            self.ledger.join(NAME).make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        folder.replace(covers.name(), |file| {
             let mut writer = run::Writer::new(file);
             entries.iter().try_for_each(|entry| writer.push(*entry))?;
             writer.finish(&covers)

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, PoisonError};
 
 use super::run::{self, Covers, Entry, Run};
-use super::{Index, View};
+use super::{Index, View, names};
 use crate::open::{self, Identity};
 
 /// How many runs are worth a merge.
@@ -22,15 +23,16 @@ impl Index {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.remove_leftovers();
         let Ok((identity, size)) = Identity::of(ledger) else { return };
+        let Ok(place) = self.ledger.open() else { return };
         loop {
             self.forget();
-            let view = self.view(ledger, identity, size);
+            let view = self.view(&place, ledger, identity, size);
             if view.rollback.is_some() || !self.merge_runs(&view, u64::MAX) {
                 break;
             }
         }
         self.forget();
-        let view = self.view(ledger, identity, size);
+        let view = self.view(&place, ledger, identity, size);
         self.remove_contained(&view);
     }
 
@@ -59,7 +61,8 @@ impl Index {
         let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return false };
         let covers = Covers { from: first.from, ..***last };
         let mut bad = HashSet::new();
-        let written = open::replace(&self.folder, &covers.name(), |file| {
+        let Ok(folder) = self.open() else { return false };
+        let written = folder.replace(covers.name(), |file| {
             let mut writer = run::Writer::new(file);
             let mut sources: Vec<Source<'_>> = runs.iter().map(|run| Source::new(run)).collect();
             let mut heap = BinaryHeap::new();
@@ -81,9 +84,10 @@ impl Index {
 
     fn remove_contained(&self, view: &View) {
         let kept: HashSet<String> = view.runs.iter().map(|run| run.name()).collect();
-        let names = self.names().into_iter().filter(|name| !kept.contains(name));
+        let Ok(folder) = self.open() else { return };
+        let names = names(&folder).into_iter().filter(|name| !kept.contains(name));
         let contained = names.filter(|name| {
-            Run::open(&self.folder.join(name)).is_ok_and(|run| {
+            Run::open(&folder, name).is_ok_and(|run| {
                 view.runs
                     .iter()
                     .any(|wide| wide.book == run.book && wide.from <= run.from && run.to <= wide.to)
@@ -95,11 +99,12 @@ impl Index {
 
     /// Whoever writes a file here holds its lock until it has its name.
     fn remove_leftovers(&self) {
-        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let temporary = path.extension().is_some_and(|e| e == "tmp");
-            if temporary && open::read(&path).is_ok_and(|file| file.try_lock().is_ok()) {
-                let _ = std::fs::remove_file(path);
+        let Ok(folder) = self.open() else { return };
+        let names = open::names(&folder.handle).unwrap_or_default();
+        for name in names.iter().filter(|name| name.ends_with(".tmp")) {
+            let file = folder.file(name, open::read_at);
+            if file.is_ok_and(|file| file.handle.try_lock().is_ok()) {
+                open::remove_at(&folder.handle, OsStr::new(name));
             }
         }
     }

@@ -12,7 +12,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use granted_core::digest::Digest;
@@ -20,6 +20,7 @@ use granted_core::ledger::row::Link;
 use granted_core::time::Stamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::custody::{Dir, Kept};
 use crate::file::lines::{line_at, read_some, to_u64};
 use crate::open;
 
@@ -28,6 +29,8 @@ pub const RUN_FORMAT: &str = "granrun1";
 const ENTRY: usize = 24;
 /// The bytes of a full page: as many entries as 64 KiB hold.
 pub(super) const PAGE: usize = 2_730 * ENTRY;
+/// How many entries are looked at at once.
+const BLOCK: usize = 128;
 const ROW: usize = 40;
 /// The footer up to its own digest.
 const FIXED: usize = 7 * 8 + 2 * 32;
@@ -117,9 +120,10 @@ fn read_exact(file: &File, length: usize, offset: u64) -> io::Result<Vec<u8>> {
 
 impl Run {
     /// Opens a run and checks its table and footer.
-    pub(super) fn open(path: &Path) -> io::Result<Run> {
-        let file = open::read(path).map_err(io::Error::other)?;
-        let (_, size) = open::Identity::of(&file)?;
+    pub(super) fn open(folder: &Kept<Dir>, name: &str) -> io::Result<Run> {
+        let opened = folder.file(name, open::read_at).and_then(Kept::sound);
+        let opened = opened.map_err(io::Error::other)?;
+        let (size, file) = (opened.size(), opened.handle);
         let footer_at = size.checked_sub(to_u64(FOOTER)).ok_or_else(damaged)?;
         let footer = read_exact(&file, FOOTER, footer_at)?;
         let (fixed, mut own) = footer.split_at_checked(FIXED).ok_or_else(damaged)?;
@@ -207,13 +211,36 @@ impl Run {
         Ok(())
     }
 
-    /// The entry with this number.
-    fn entry(&self, number: u64) -> io::Result<Entry> {
-        let mut bytes = [0; ENTRY];
-        match read_some(&self.file, &mut bytes, number * to_u64(ENTRY))? == ENTRY {
-            true => Ok(entry(&bytes)),
-            false => Err(damaged()),
+    /// Up to [`BLOCK`] entries from this number on, before `end`.
+    fn block(&self, from: u64, end: u64) -> io::Result<Vec<Entry>> {
+        let count = usize::try_from(end - from).unwrap_or(BLOCK).min(BLOCK);
+        let bytes = read_exact(&self.file, count * ENTRY, from * to_u64(ENTRY))?;
+        Ok(entries(&bytes).collect())
+    }
+
+    /// The first of the entries `low..high` of a page that is not below the key, whose keys are from
+    /// `keys.0` to `keys.1`.
+    ///
+    /// Keys are digests and so spread evenly: one mostly lies about where its value says.
+    fn seek(&self, key: u64, entries: Range<u64>, keys: (u64, u64)) -> io::Result<u64> {
+        let (Range { start: mut low, end: mut high }, (mut least, mut most)) = (entries, keys);
+        while low < high {
+            let part = u128::from(key.saturating_sub(least)) * u128::from(high - low);
+            let guess = part.checked_div(u128::from(most.saturating_sub(least))).unwrap_or(0);
+            let guess = low + u64::try_from(guess).unwrap_or(0).min(high - low);
+            let last = high.saturating_sub(to_u64(BLOCK)).max(low);
+            let from = guess.saturating_sub(to_u64(BLOCK / 2)).clamp(low, last);
+            let block = self.block(from, high)?;
+            let below = block.partition_point(|entry| entry.key < key);
+            match (block.first(), block.last()) {
+                (Some(first), _) if below == 0 && from > low => (high, most) = (from, first.key),
+                (_, Some(last)) if below == block.len() => {
+                    (low, least) = (from + to_u64(below), last.key);
+                }
+                _ => return Ok(from + to_u64(below)),
+            }
         }
+        Ok(low)
     }
 
     /// Puts the rows with this key behind `hits`, oldest first.
@@ -234,21 +261,17 @@ impl Run {
             self.verify(page)?;
             let first = to_u64(page) * to_u64(PAGE / ENTRY);
             let end = (first + to_u64(PAGE / ENTRY)).min(self.entries);
-            let (mut low, mut high) = (first, end);
-            while low < high {
-                let middle = low.midpoint(high);
-                match self.entry(middle)?.key < key {
-                    true => low = middle + 1,
-                    false => high = middle,
-                }
-            }
-            while low < end {
-                let entry = self.entry(low)?;
-                if entry.key != key {
+            let keys = (self.row(page)?.0, self.row(page + 1).map_or(u64::MAX, |row| row.0));
+            let mut at = self.seek(key, first..end, keys)?;
+            while at < end {
+                let block = self.block(at, end)?;
+                let same = block.iter().take_while(|entry| entry.key == key);
+                let before = hits.len();
+                hits.extend(same.map(|entry| Hit { seq: entry.seq, offset: entry.offset }));
+                if hits.len() - before < block.len() {
                     break;
                 }
-                hits.push(Hit { seq: entry.seq, offset: entry.offset });
-                low += 1;
+                at += to_u64(block.len());
             }
         }
         Ok(())
@@ -325,5 +348,53 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&self.table)?;
         self.out.write_all(&footer)?;
         self.out.write_all(&own.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::custody::Folder;
+
+    /// Keys as digests are, and as nobody would have them: many of one, and all at the ends.
+    fn keys() -> impl Strategy<Value = Vec<u64>> {
+        let key = prop_oneof![any::<u64>(), Just(7), 0_u64..20, Just(u64::MAX), 1_u64 << 63..];
+        let crowd = (key, 1_usize..700).prop_map(|(key, count)| vec![key; count]);
+        let crowds = proptest::collection::vec(crowd, 0..8).prop_map(|crowds| crowds.concat());
+        (crowds, proptest::collection::vec(any::<u64>(), 1..4_000))
+            .prop_map(|(a, b)| [a, b].concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn finds_what_a_scan_finds(keys in keys(), others in proptest::collection::vec(any::<u64>(), 50)) {
+            let mut entries: Vec<Entry> = (1..)
+                .zip(&keys)
+                .map(|(seq, key)| Entry { key: *key, seq, offset: seq * 10 })
+                .collect();
+            entries.sort_unstable();
+            let dir = tempfile::tempdir().unwrap();
+            let folder = Folder::new(dir.path()).open().unwrap();
+            let (hash, book) = (Digest([1; 32]), Digest([2; 32]));
+            let covers = Covers { from: 0, to: 10, last_offset: 5, seq: 1, hash, book };
+            folder.replace("a.run", |file| {
+                let mut writer = Writer::new(file);
+                entries.iter().try_for_each(|entry| writer.push(*entry))?;
+                writer.finish(&covers)
+            }).unwrap();
+            let run = Run::open(&folder, "a.run").unwrap();
+            let ends = [0, 1, 6, 8, u64::MAX - 1, u64::MAX];
+            for key in keys.iter().step_by(37).chain(&others).chain(&ends) {
+                let mut hits = Vec::new();
+                run.find(*key, &mut hits).unwrap();
+                let hits: Vec<(u64, u64)> = hits.iter().map(|hit| (hit.seq, hit.offset)).collect();
+                let scan = entries.iter().filter(|entry| entry.key == *key);
+                prop_assert_eq!(hits, scan.map(|entry| (entry.seq, entry.offset)).collect::<Vec<_>>());
+            }
+        }
     }
 }

@@ -29,7 +29,7 @@ fn cut_everywhere(last: &[Draft]) {
         });
         assert_eq!((end, seen), (Ok(unfinished), 3), "cut at {cut}");
         assert_eq!(ledger.head().unwrap().unwrap().seq, 3);
-        assert_eq!(ledger.holds(&appended), Ok(false));
+        assert_eq!(ledger.holds(&[&appended]), Ok(false));
         assert_eq!(ledger.rows(&sample::grant_subject(3)), Ok(vec![]));
         assert_eq!(ledger.condition(), Ok(Default::default()));
         assert_eq!(home.bytes(), whole[..cut], "reading changed the ledger");
@@ -179,7 +179,7 @@ fn damage_is_refused_until_it_is_accepted() {
             assert_eq!(ledger.rows(&sample::grant_subject(1)).unwrap().len(), 1);
 
             let appended = accept(&ledger);
-            assert_eq!(ledger.holds(&appended), Ok(true));
+            assert_eq!(ledger.holds(&[&appended]), Ok(true));
             assert_eq!(ledger.condition(), Ok(Default::default()));
             ledger.append(&[sample::minted(9, 0)]).unwrap();
             let rows = contract::check_chain(&home.ledger());

@@ -112,7 +112,7 @@ fn on_a_full_disk() {
     }
     let home = Home::new();
     // In a mount namespace of its own, so that nothing is left over.
-    let script = "mount -t tmpfs -o size=64k tmpfs \"$GRANTED_TEST_HOME\" || exit 77; \
+    let script = "mount -t tmpfs -o mode=0700,size=64k tmpfs \"$GRANTED_TEST_HOME\" || exit 77; \
                   printf . > \"$GRANTED_TEST_HOME/filler\"; \
                   \"$0\" process::child --exact --nocapture || exit 1; \
                   rm \"$GRANTED_TEST_HOME/filler\"; cp \"$GRANTED_TEST_HOME/ledger.jsonl\" \"$1\"";

@@ -16,6 +16,7 @@ mod crowd;
 mod cycle;
 mod discharge;
 mod process;
+mod prove;
 mod samples;
 mod status;
 mod verify;
@@ -29,6 +30,7 @@ lines crowd FOLDER PROGRAM ROUNDS     64 threads beside one
 lines book FOLDER GRANTS              makes a book of so many grants
 lines status PROGRAM COUNT SMALL GRANTS LARGE GRANTS   `granted status` in two such books
 lines verify PROGRAM HOME COUNT       `granted ledger verify` beside sha256sum
+lines prove PROGRAM HOME ROWS COUNT   `granted ledger prove` in a book of so many rows
 lines cycle FIRST COUNT               mint and discharge in this process, in GRANTED_HOME
 It is called by scripts/bench, which knows the budgets.";
 
@@ -49,6 +51,9 @@ fn main() {
             status::run(program, number(count), books)
         }
         ["verify", program, home, count] => verify::run(program, &path(home), number(count)),
+        ["prove", program, home, rows, count] => {
+            prove::run(program, &path(home), number(rows), number(count))
+        }
         ["cycle", first, count] => cycle::run(number(first), number(count)),
         // As `cargo bench` calls it.
         [] | ["--bench"] => return println!("{USAGE}"),

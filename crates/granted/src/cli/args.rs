@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use granted_core::decision::Object;
 use granted_core::ledger::Door;
-use granted_core::text::{ObjectId, ObjectType};
+use granted_core::text::{ObjectId, ObjectType, Shown};
 use granted_core::time::{Stamp, parse_duration};
 
 use super::failure::Failure;
@@ -51,6 +51,20 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn book(out: &Out) -> Result<Book, Failure> {
     let book = Book::open(Home::from_env()?, Door::Cli);
     out.tell_later(&book.news);
+    Ok(book)
+}
+
+/// Opens the book for a verb that shows what the ledger says, and says so if somebody else could have
+/// written that.
+pub(crate) fn reading_book(out: &Out) -> Result<Book, Failure> {
+    let book = book(out)?;
+    if let Some(breach) = book.home().ledger_breach() {
+        out.remark(format_args!(
+            "note: {}: what it says may be another's",
+            Shown(&breach.to_string())
+        ));
+        out.remark(format_args!("hint: {}", Shown(&breach.mend())));
+    }
     Ok(book)
 }
 

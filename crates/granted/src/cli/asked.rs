@@ -8,6 +8,7 @@ use granted_core::decision::{Bind, Object, Use};
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Words};
 use granted_core::time::Stamp;
 
+use super::bound::Bound;
 use super::failure::Failure;
 use crate::files;
 
@@ -25,14 +26,15 @@ pub(crate) struct Asked {
     pub(crate) not_scope: Vec<Note>,
     pub(crate) allow: Vec<Name>,
     pub(crate) executor: Option<Name>,
+    pub(crate) bind_executor: Option<Name>,
     pub(crate) bind: Vec<PathBuf>,
     pub(crate) agent: Option<Name>,
     pub(crate) again: bool,
 }
 
 impl Asked {
-    /// The terms: the window counted from now, the bound files hashed.
-    pub(crate) fn terms(&self, now: Stamp) -> Result<Terms, Failure> {
+    /// The terms: the window counted from now, the bound files and executors hashed.
+    pub(crate) fn terms(&self, now: Stamp, bound: &mut Bound<'_>) -> Result<Terms, Failure> {
         let missing = |what: &str| Failure::usage(format!("{what} is missing"));
         let from = self.not_before.unwrap_or(now);
         let not_after = match (self.not_after, self.length) {
@@ -51,7 +53,8 @@ impl Asked {
             allowed_actions: self.allow.clone(),
             binds: self.bind.iter().map(|path| bind(path)).collect::<Result<_, Failure>>()?,
             decision: self.decision,
-            executor: self.executor.clone(),
+            executor: self.executor.clone().or_else(|| self.bind_executor.clone()),
+            executor_bound: self.bind_executor.as_ref().map(|n| bound.executor(n)).transpose()?,
             minted_by: self.by.clone().ok_or_else(|| {
                 missing("the hand that mints").hint("say --by WHO; in a file, `minted_by`")
             })?,

@@ -2,6 +2,7 @@
 
 use clap_complete::Shell;
 
+use super::failure::Failure;
 use super::out::Out;
 
 /// Print a script that completes verbs and flags in a shell.
@@ -21,9 +22,9 @@ Examples:
   granted completions zsh > ~/.zfunc/_granted     (a folder of $fpath)
   granted completions fish > ~/.config/fish/completions/granted.fish";
 
-pub(crate) fn run(args: &Args, out: &Out) -> u8 {
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "granted", &mut script);
     out.line(String::from_utf8_lossy(&script).trim_end());
-    0
+    Ok(0)
 }

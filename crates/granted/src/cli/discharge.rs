@@ -58,7 +58,8 @@ Examples:
 
 The executor finds in its environment GRANTED_OBJECT_TYPE, GRANTED_OBJECT_ID, GRANTED_ACTION,
 GRANTED_DISCHARGE_ID, GRANTED_GRANT_PATH, GRANTED_NOT_AFTER, GRANTED_HOME, GRANTED_STORE,
-GRANTED_LEDGER and GRANTED_RESULT_TOKEN. It may write its own result: granted result --help";
+GRANTED_LEDGER and GRANTED_RESULT_TOKEN; run from a sealed copy, GRANTED_EXECUTOR_PATH too. It may
+write its own result: granted result --help";
 
 /// A duration; a bare number is of seconds.
 fn timeout(text: &str) -> Result<Duration, String> {

@@ -7,6 +7,7 @@ use granted_core::decision::mint::Refusal;
 use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::timer::TooLong;
+use granted_core::trust;
 use granted_store::open::in_words;
 use serde::Serialize;
 
@@ -15,11 +16,14 @@ use crate::config::ConfigError;
 use crate::decision::mint::MintError;
 use crate::decision::resolve::ResolveError;
 use crate::decision::revoke::RevokeError;
+use crate::decision::trust::TrustError;
 use crate::home::HomeError;
 use crate::ledger::checkpoint::CheckpointError;
 use crate::ledger::proof::ProofError;
 use crate::ledger::prove::ProveError;
 use crate::ledger::witness::Doubt;
+use crate::sign::SignError;
+use crate::terminal::TerminalError;
 use crate::timer::TimerError;
 
 /// Declares the kinds of errors, with the word of each.
@@ -59,6 +63,12 @@ kinds! {
     ClockBehind = "clock_behind",
     /// Told to stop before anything was done.
     Stopped = "stopped",
+    /// A person is to be asked, and there is no terminal.
+    NoTerminal = "no_terminal",
+    /// The person said no.
+    Declined = "declined",
+    /// A key does not sign.
+    Key = "key",
     /// The system does not do its part.
     System = "system",
 }
@@ -121,7 +131,7 @@ impl From<HomeError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
-        Failure::new(Kind::Config, error)
+        Failure { hint: error.mend.clone(), ..Failure::new(Kind::Config, error) }
     }
 }
 
@@ -142,7 +152,11 @@ impl From<AppendError> for Failure {
             AppendError::NotWritten(NotWritten::RolledBack(_)) => Kind::LedgerRolledBack,
             _ => Kind::LedgerUnwritable,
         };
-        Failure::new(kind, error)
+        let failure = Failure::new(kind, &error);
+        match error {
+            AppendError::NotWritten(NotWritten::Custody(breach)) => failure.hint(breach.mend()),
+            _ => failure,
+        }
     }
 }
 
@@ -182,6 +196,10 @@ impl From<CheckpointError> for Failure {
             CheckpointError::Empty(_) => Failure::refused(error),
             CheckpointError::RolledBack(_) => Failure::new(Kind::LedgerRolledBack, error)
                 .hint("put the ledger back; if it is the right one: granted ledger accept"),
+            CheckpointError::Custody(breach) => {
+                let mend = breach.mend();
+                Failure::new(Kind::LedgerUnwritable, CheckpointError::Custody(breach)).hint(mend)
+            }
             CheckpointError::File(_) => Failure::input(error),
         }
     }
@@ -212,7 +230,6 @@ impl From<MintError> for Failure {
     fn from(error: MintError) -> Failure {
         match error {
             MintError::Refused(_, refusal) => refusal.into(),
-            MintError::Sign(error) => Failure::refused(error),
             MintError::Document(why) => Failure::new(Kind::Documents, why),
             MintError::Book(error) => error.into(),
         }
@@ -251,6 +268,38 @@ impl From<ResolveError> for Failure {
             ResolveError::Refused(resolve::Refusal::Unknown(_)) => Failure::refused(error)
                 .hint("attempts: granted ledger --kind decision.outcome, in brackets"),
             error => Failure::refused(error),
+        }
+    }
+}
+
+impl From<TerminalError> for Failure {
+    fn from(error: TerminalError) -> Failure {
+        let kind = match error {
+            TerminalError::None => Kind::NoTerminal,
+            TerminalError::Stopped => Kind::Stopped,
+            TerminalError::Short | TerminalError::Differ => Kind::Input,
+            TerminalError::Io(_) => Kind::System,
+        };
+        Failure::new(kind, error)
+    }
+}
+
+impl From<SignError> for Failure {
+    fn from(error: SignError) -> Failure {
+        match error {
+            SignError::Terminal(error) => error.into(),
+            SignError::Key(_) => Failure::new(Kind::Key, error),
+        }
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Failure {
+        match error {
+            TrustError::Book(error) => error.into(),
+            TrustError::Refused(trust::Refusal::Signature(_)) => Failure::new(Kind::Key, error)
+                .hint("what is trusted: granted trust; to sign with another key: --sign-with"),
+            TrustError::Refused(_) => Failure::refused(error),
         }
     }
 }

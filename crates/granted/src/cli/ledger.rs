@@ -4,7 +4,7 @@ use granted_core::id::Id;
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
 
-use super::args::{book, instant};
+use super::args::{instant, reading_book};
 use super::failure::Failure;
 use super::out::Out;
 use crate::ledger::tail::{Filter, tail};
@@ -76,7 +76,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 }
 
 fn show(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let Args { id: object_id, grant, kind, since, .. } = args;
     let filter = Filter { object_id, grant, kind, since, kinds: &[] };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;

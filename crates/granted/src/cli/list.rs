@@ -5,7 +5,7 @@ use granted_core::decision::{Grant, Status};
 use granted_core::time::Relative;
 use serde::Serialize;
 
-use super::args::book;
+use super::args::reading_book;
 use super::failure::Failure;
 use super::out::Out;
 use super::status::mark;
@@ -32,7 +32,7 @@ Example:
   granted list --all";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let now = book.now();
     let entries = list(&book, args.all)?;
     for (candidate, status) in &entries {

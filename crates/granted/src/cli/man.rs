@@ -35,7 +35,7 @@ struct PageJson<'a> {
     path: &'a Path,
 }
 
-pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let command = super::command();
     let Some(dir) = &args.dir else {
         out.line(page::whole(command).trim_end());

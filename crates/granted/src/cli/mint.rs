@@ -8,17 +8,22 @@ use granted_core::decision::mint::{Terms, named_human_actions};
 use granted_core::decision::{Grant, Use};
 use granted_core::text::{Name, Note, ObjectId, ObjectType, Shown, Words};
 use granted_core::time::Stamp;
+use granted_core::trust::Mode;
 use serde::Serialize;
 use std::time::Duration;
 
 use super::args::{duration, instant, person_book};
 use super::asked::Asked;
+use super::bound::Bound;
 use super::failure::Failure;
 use super::out::Out;
 use super::sheet;
+use super::sign_with::{SignWith, sign_all};
 use crate::book::Book;
-use crate::decision::mint::{MintError, Minted, mint};
+use crate::decision::mint::{MintError, Minted, mint_signed};
 use crate::render;
+
+mod elsewhere;
 
 /// Mint a grant: decide once, for one object, until a deadline.
 ///
@@ -65,6 +70,10 @@ pub(crate) struct Args {
     /// The only executor that may discharge it.
     #[arg(long, value_name = "NAME")]
     executor: Option<Name>,
+    /// The only executor that may discharge it, as it is now: of config.toml, run from a sealed copy
+    /// of these bytes.
+    #[arg(long, value_name = "NAME", conflicts_with = "executor")]
+    bind_executor: Option<Name>,
     /// A file whose bytes may not change until the act is over. Repeatable.
     #[arg(long, value_name = "PATH")]
     bind: Vec<PathBuf>,
@@ -75,8 +84,17 @@ pub(crate) struct Args {
     #[arg(long)]
     again: bool,
     /// Mint the grant that this JSON file describes, in the document's field names.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind", "agent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind_executor", "bind", "agent"])]
     from: Option<PathBuf>,
+    /// The key that signs; default in signed mode: the only key file that is trusted.
+    #[arg(long, value_name = "KEY")]
+    sign_with: Option<SignWith>,
+    /// Mint nothing: write what is to be signed into this new file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "sign_with"])]
+    unsigned_out: Option<PathBuf>,
+    /// The signature of --from, which is a file that --unsigned-out wrote.
+    #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["sign_with", "unsigned_out"])]
+    signature: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
     sheet: Option<PathBuf>,
@@ -110,6 +128,20 @@ fn use_of(text: &str) -> Result<Use, String> {
     }
 }
 
+/// What kept a grant from being minted.
+enum MintFailure {
+    /// It was not signed.
+    Signing(Failure),
+    /// It was not minted.
+    Minting(MintError),
+}
+
+impl From<MintError> for MintFailure {
+    fn from(error: MintError) -> MintFailure {
+        MintFailure::Minting(error)
+    }
+}
+
 #[derive(Serialize)]
 struct MintedJson<'a> {
     grant: &'a Grant,
@@ -118,32 +150,29 @@ struct MintedJson<'a> {
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("mint", out)?;
-    let asked = match (&args.from, &args.sheet) {
-        (Some(path), _) => vec![(1, sheet::read_document(path, &args.defaults())?)],
-        (None, Some(path)) => sheet::read_sheet(path, &args.defaults())?,
-        (None, None) => vec![(1, args.defaults())],
-    };
-    let (file, sheet) = (args.from.as_ref().or(args.sheet.as_ref()), args.sheet.is_some());
     let now = book.now();
-    let terms = asked
-        .iter()
-        .map(|(line, asked)| asked.terms(now).map_err(|e| in_file(e, file, sheet, *line)))
-        .collect::<Result<Vec<Terms>, Failure>>()?;
-    let minted = mint(&book, &terms).map_err(|error| {
-        let line = match &error {
-            MintError::Refused(index, _) => asked.get(*index).map(|(line, _)| *line),
-            _ => None,
-        };
-        let failure = Failure::from(error);
-        match line {
-            Some(line) => in_file(failure, file, sheet, line),
-            None => failure,
+    let mut bound = Bound::new(&book);
+    let minted = match (&args.from, &args.signature) {
+        (Some(path), Some(signature)) => {
+            let grant = elsewhere::read_signed(path, signature)?;
+            let terms = Terms::of(&grant, args.again);
+            mint_signed(&book, &[terms], Some(vec![grant]), |_, _| Ok(Vec::new()))
+                .map_err(|failure: Failure| in_file(failure, Some(path), false, 1))?
         }
-    })?;
+        _ => {
+            let asked = args.asked()?;
+            let terms = args.terms(&asked, &mut bound, now)?;
+            if let Some(path) = &args.unsigned_out {
+                return elsewhere::write_unsigned(&book, &terms, path, out);
+            }
+            args.mint(&book, &asked, &terms)?
+        }
+    };
     for minted in &minted {
         show(minted, now, out);
     }
     if !out.is_json() {
+        bound.show(out);
         note_unregistered(&minted, &book, out);
     }
     Ok(0)
@@ -197,6 +226,63 @@ fn show(minted: &Minted, now: Stamp, out: &Out) {
 }
 
 impl Args {
+    /// What is asked for, each with the line of the file that it comes from.
+    fn asked(&self) -> Result<Vec<(usize, Asked)>, Failure> {
+        match (&self.from, &self.sheet) {
+            (Some(path), _) => Ok(vec![(1, sheet::read_document(path, &self.defaults())?)]),
+            (None, Some(path)) => sheet::read_sheet(path, &self.defaults()),
+            (None, None) => Ok(vec![(1, self.defaults())]),
+        }
+    }
+
+    fn terms(
+        &self,
+        asked: &[(usize, Asked)],
+        bound: &mut Bound<'_>,
+        now: Stamp,
+    ) -> Result<Vec<Terms>, Failure> {
+        let terms = |(line, asked): &(usize, Asked)| {
+            asked.terms(now, bound).map_err(|e| self.in_file(e, *line))
+        };
+        asked.iter().map(terms).collect()
+    }
+
+    fn mint(
+        &self,
+        book: &Book,
+        asked: &[(usize, Asked)],
+        terms: &[Terms],
+    ) -> Result<Vec<Minted>, Failure> {
+        let minted = mint_signed(book, terms, None, |trust, statements| {
+            match trust.mode == Mode::Open && self.sign_with.is_none() {
+                true => Ok(Vec::new()),
+                false => sign_all(book, self.sign_with.as_ref(), trust, statements)
+                    .map_err(MintFailure::Signing),
+            }
+        });
+        minted.map_err(|failure| {
+            let mut line = None;
+            let failure = match failure {
+                MintFailure::Signing(failure) => failure,
+                MintFailure::Minting(error) => {
+                    if let MintError::Refused(index, _) = &error {
+                        line = asked.get(*index).map(|(line, _)| *line);
+                    }
+                    error.into()
+                }
+            };
+            match line {
+                Some(line) => self.in_file(failure, line),
+                None => failure,
+            }
+        })
+    }
+
+    /// Names the file that the grant came from.
+    fn in_file(&self, failure: Failure, line: usize) -> Failure {
+        in_file(failure, self.from.as_ref().or(self.sheet.as_ref()), self.sheet.is_some(), line)
+    }
+
     /// What the flags say.
     fn defaults(&self) -> Asked {
         Asked {
@@ -211,6 +297,7 @@ impl Args {
             not_scope: self.not_scope.clone(),
             allow: self.allow.clone(),
             executor: self.executor.clone(),
+            bind_executor: self.bind_executor.clone(),
             bind: self.bind.clone(),
             agent: self.agent.clone(),
             again: self.again,

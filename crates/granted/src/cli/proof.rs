@@ -30,14 +30,15 @@ const AFTER_HELP: &str = "\
 Example:
   granted proof 01J8ZC3V9Q6W5T4R3E2W1Q0PAS --out proof.json";
 
-pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
-    let text = proof(&book(out)?, args.id)?;
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
+    let book = book(out)?;
+    let text = proof(&book, args.id)?;
     match &args.out {
         None => out.line(text.trim_end()),
         Some(path) => {
             // Written whole or not at all, for which the folder has to be known.
             let path = std::path::absolute(path).unwrap_or_else(|_| Path::new("/").join(path));
-            write_note(&path, &text).map_err(Failure::input)?;
+            write_note(book.home(), &path, &text).map_err(Failure::input)?;
         }
     }
     Ok(0)

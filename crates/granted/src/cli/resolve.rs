@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::args::person_book;
 use super::failure::Failure;
 use super::out::Out;
+use super::sign_with::{SignWith, asking};
 use crate::decision::resolve::resolve;
 
 /// Settle an uncertain outcome, once: say what you found.
@@ -31,6 +32,9 @@ pub(crate) struct Args {
     /// More, in words.
     #[arg(long, value_name = "TEXT")]
     note: Option<Note>,
+    /// The key that signs, once one is trusted; default: the only key file that is trusted.
+    #[arg(long, value_name = "KEY")]
+    sign_with: Option<SignWith>,
 }
 
 const AFTER_HELP: &str = "\
@@ -48,7 +52,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("resolve", out)?;
     let (by, happened, note) = (args.by, args.happened, args.note);
     let resolved = Resolved { by, happened, note, signature: None };
-    resolve(&book, args.discharge, &resolved, &mut |_| Ok(Vec::new()))?;
+    resolve(&book, args.discharge, &resolved, asking(&book, args.sign_with.as_ref()))?;
     if out.is_json() {
         out.value(&ResolvedJson { discharge_id: args.discharge, happened });
     } else {

@@ -37,6 +37,7 @@ struct Written {
     r#for: Option<String>,
     minted_by: Option<Note>,
     executor: Option<Name>,
+    bind_executor: Option<Name>,
     agent: Option<Name>,
     bind: Option<Vec<PathBuf>>,
     // What only minting and discharging write: it must not be claimed in advance.
@@ -119,6 +120,10 @@ fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
     if written.allowed_actions.is_some() && written.allow.is_some() {
         return Err("`allow` and `allowed_actions` say the same; give one".into());
     }
+    if written.executor.is_some() && written.bind_executor.is_some() {
+        return Err("`bind_executor` names the executor already; leave `executor` out".into());
+    }
+    let own_executor = written.executor.is_some() || written.bind_executor.is_some();
     let length = written.r#for.as_deref().map(duration).transpose()?;
     let own_end = written.not_after.is_some() || length.is_some();
     Ok(Asked {
@@ -132,7 +137,11 @@ fn asked(bytes: &[u8], defaults: &Asked, sheet: bool) -> Result<Asked, String> {
         scope: written.scope.or_else(|| defaults.scope.clone()),
         not_scope: written.not_scope.unwrap_or_else(|| defaults.not_scope.clone()),
         allow: written.allowed_actions.or(written.allow).unwrap_or_else(|| defaults.allow.clone()),
-        executor: written.executor.or_else(|| defaults.executor.clone()),
+        executor: if own_executor { written.executor } else { defaults.executor.clone() },
+        bind_executor: match own_executor {
+            true => written.bind_executor,
+            false => defaults.bind_executor.clone(),
+        },
         bind: written.bind.unwrap_or_else(|| defaults.bind.clone()),
         agent: written.agent.or_else(|| defaults.agent.clone()),
         again: defaults.again,

@@ -2,7 +2,7 @@
 
 use granted_core::id::Id;
 
-use super::args::book;
+use super::args::reading_book;
 use super::failure::Failure;
 use super::out::Out;
 use super::status::{aside, word};
@@ -25,7 +25,7 @@ Example:
   granted show 01J8ZC3V9Q6W5T4R3E2W1Q0PAS";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let Some(view) = of_grant(&book, args.grant)? else {
         return Err(Failure::refused(format!("there is no grant {}", args.grant))
             .hint("all grants: granted list --all"));

@@ -9,11 +9,11 @@ use granted_core::ledger::{Event, Row, Subject};
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
 
-use super::args::{ObjectArgs, book};
+use super::args::{ObjectArgs, reading_book};
 use super::failure::Failure;
 use super::out::{Mark, Out};
 use crate::book::Book;
-use crate::decision::status::{LAST_ROWS, View, of_object};
+use crate::decision::status::{LAST_ROWS, SignedBy, View, of_object};
 use crate::render;
 
 /// Say whether an object can be discharged now: live, none, consumed, not_yet, expired, unreadable
@@ -32,7 +32,7 @@ Example:
   granted status --type report --id 2026-09-30 && echo \"an agent may go ahead\"";
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let object = Object::from(args.object);
     let view = of_object(&book, &object)?;
     if out.is_json() {
@@ -92,6 +92,12 @@ fn settled(view: &View, outcome: Class, attempt: Id) -> String {
     }
 }
 
+/// The trusted keys that signed the grant.
+pub(super) fn signers(view: &View) -> String {
+    let signer = |by: &SignedBy| format!("`{}` ({})", by.name, by.key);
+    view.signed_by.iter().map(signer).collect::<Vec<_>>().join(", ")
+}
+
 /// What the status leaves open, in a few words.
 pub(super) fn aside(view: &View, book: &Book) -> String {
     let now = book.now();
@@ -125,7 +131,11 @@ pub(super) fn aside(view: &View, book: &Book) -> String {
         (_, Some(id)) => format!("attempt {id} was cut off; `granted tick` records it"),
         _ => String::new(),
     };
-    let parts = [more, act].into_iter().filter(|part| !part.is_empty());
+    let signed = match signers(view) {
+        signed if signed.is_empty() => signed,
+        signed => format!("signed with {signed}"),
+    };
+    let parts = [more, signed, act].into_iter().filter(|part| !part.is_empty());
     let parts = parts.collect::<Vec<_>>().join("; ");
     if parts.is_empty() { parts } else { format!(": {parts}") }
 }

@@ -84,7 +84,7 @@ struct InvalidJson<'p> {
     cause: &'p str,
 }
 
-pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let keys = args.key.iter().map(|path| key(path)).collect::<Result<Vec<_>, _>>()?;
     let bytes = whole(&args.file, u64::try_from(MAX_PROOF).unwrap_or(u64::MAX))?;
     match verify(&bytes, &keys) {

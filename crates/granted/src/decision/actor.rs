@@ -8,7 +8,7 @@ use std::time::Duration;
 use granted_core::decision::conclude::{Check, Returned, Verdict};
 use granted_core::decision::discharge::{DEFAULT_TIMEOUT, Executor, Request};
 use granted_core::decision::document::DocumentName;
-use granted_core::decision::{Acted, Claim, Ended, Grant};
+use granted_core::decision::{Acted, Claim, Ended, Grant, Identity};
 use granted_core::json::Json;
 use granted_core::text::{Name, ObjectType};
 use granted_exec::{Definition, Echo, Limits, Program, Stop};
@@ -24,7 +24,15 @@ pub trait Actor {
     /// What the decision needs to know of it.
     fn executor(&self) -> Executor;
 
-    /// Acts, once: the claim is used up.
+    /// Gets ready to run from a sealed copy of its bytes, for a grant that is bound to what it is;
+    /// says what that is, or why it cannot.
+    fn seal(&mut self) -> Result<Identity, String>;
+
+    /// What it is now, where it lies.
+    fn identity(&self) -> Result<Identity, String>;
+
+    /// Acts, once: the claim is used up. Under a grant that is bound to what it is, from the sealed
+    /// copy.
     fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned);
 }
 
@@ -39,6 +47,7 @@ pub struct Handed<'a> {
 pub struct Command {
     name: Name,
     program: Result<Program, String>,
+    sealed: Option<Program>,
     types: Vec<ObjectType>,
     actions: Vec<Name>,
     timeout: Duration,
@@ -64,6 +73,11 @@ impl Command {
             timeout: entry.timeout,
             ..Command::new(name, stop)
         }
+    }
+
+    /// The program, if it can be run.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        self.program.as_ref().ok()
     }
 
     /// A name that stands for none of the registered executors, which are these.
@@ -93,6 +107,7 @@ impl Command {
                 argv: vec!["/bin/sh".into(), "-c".into(), command],
                 cwd,
                 env: environment(&path, &[]),
+                asks: Vec::new(),
                 path,
                 files: Vec::new(),
                 confirm: None,
@@ -107,6 +122,7 @@ impl Command {
         Command {
             name,
             program: Err(String::new()),
+            sealed: None,
             types: Vec::new(),
             actions: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
@@ -152,12 +168,23 @@ impl Actor for Command {
         }
     }
 
+    fn seal(&mut self) -> Result<Identity, String> {
+        let (sealed, identity) = self.program.as_ref()?.sealed().map_err(|e| e.to_string())?;
+        self.sealed = Some(sealed);
+        Ok(identity)
+    }
+
+    fn identity(&self) -> Result<Identity, String> {
+        self.program.as_ref()?.look().map_err(|e| e.to_string())
+    }
+
     fn act(&mut self, claim: Claim, handed: &Handed<'_>) -> (Acted, Returned) {
         let env = act_environment(&claim, handed);
-        let program = match &self.program {
-            Ok(program) => program,
-            // A permit is only given for a program that was found.
-            Err(why) => return (claim.act(), not_started(why.clone())),
+        let program = match (&claim.grant().executor_bound, &self.program, &self.sealed) {
+            (None, Ok(program), _) | (Some(_), _, Some(program)) => program,
+            // A permit is only given for a program that was found, and was sealed if it must be.
+            (_, Err(why), _) => return (claim.act(), not_started(why.clone())),
+            _ => return (claim.act(), not_started("it was not sealed".into())),
         };
         let limits = Limits { timeout: handed.request.timeout };
         let begun = clock::since_boot();
@@ -232,6 +259,7 @@ fn prepare(name: &Name, entry: &ExecutorEntry) -> Result<Program, String> {
         argv: texts(&entry.argv),
         cwd,
         env: environment(&path, &entry.env),
+        asks: entry.env.clone(),
         path,
         files: entry.files.clone(),
         confirm: entry.confirm.as_ref().map(texts),
@@ -301,6 +329,14 @@ impl<F: FnOnce(&Grant, &mut Act) -> Verdict> Closure<F> {
 impl<F: FnOnce(&Grant, &mut Act) -> Verdict> Actor for Closure<F> {
     fn executor(&self) -> Executor {
         Executor::Ready { digest: None, types: Vec::new(), actions: Vec::new() }
+    }
+
+    fn seal(&mut self) -> Result<Identity, String> {
+        self.identity()
+    }
+
+    fn identity(&self) -> Result<Identity, String> {
+        Err("the grant is bound to a program, and a closure is none".into())
     }
 
     fn act(&mut self, claim: Claim, _: &Handed<'_>) -> (Acted, Returned) {

@@ -54,7 +54,7 @@ pub fn attempt<A: Asker>(
         return Ok(doubted(book, request, attempt.id, &doubt));
     }
     loop {
-        let facts = match facts(book, request, &executor, &attempt) {
+        let facts = match facts(book, request, actor, &executor, &attempt) {
             Ok(facts) => facts,
             Err(e) => {
                 return Ok(unwritten(book, request, None, Reason::LedgerUnwritable, e.to_string()));
@@ -124,6 +124,7 @@ impl Fresh {
 fn facts(
     book: &Book,
     request: &Request,
+    actor: &mut dyn Actor,
     executor: &Executor,
     attempt: &Fresh,
 ) -> Result<Facts, ReadError> {
@@ -137,6 +138,12 @@ fn facts(
     let usable = |state: &&GrantState| !state.is_spent() && state.grant.is_open(at);
     let drifted = |state: &GrantState| Some((state.grant.id, gather::drift(&state.grant.binds)?));
     let drift = states.iter().filter(usable).filter_map(drifted).collect();
+    let sealed = match executor {
+        Executor::Ready { .. } if states.iter().filter(usable).any(|s| binds(s, request)) => {
+            Some(actor.seal().map(Box::new))
+        }
+        _ => None,
+    };
     // Only now: beside a ledger that cannot be read nothing is made.
     let act = book.acts.begin().map_err(|e| ReadError::Unreadable(e.to_string()))?;
     Ok(Facts {
@@ -147,11 +154,18 @@ fn facts(
         trust,
         drift,
         executor: executor.clone(),
+        sealed,
         discharge: attempt.id,
         act,
         token_sha256: Digest::of(attempt.token.as_bytes()),
         by: book.by(request.agent.as_ref()),
     })
+}
+
+/// Whether the grant is bound to what the executor of this request is.
+fn binds(state: &GrantState, request: &Request) -> bool {
+    let grant = &state.grant;
+    grant.executor_bound.is_some() && grant.executor.as_ref() == Some(&request.executor)
 }
 
 /// The act, and what it came to.
@@ -169,7 +183,7 @@ fn act(
     let mut held = acted.claimed().clone();
     let mut vain = 0;
     let written = loop {
-        match settle(book, &acted, &returned, &held, facts) {
+        match settle(book, &acted, actor, &returned, &held, facts) {
             Err(AppendError::Conflict) => match folded(book, &acted) {
                 Ok(now) if now != held => held = now,
                 // A store may see a conflict where there is none, but not for ever.
@@ -216,12 +230,20 @@ fn mark_spent(book: &Book, acted: &Acted, since: Stamp) {
 fn settle(
     book: &Book,
     acted: &Acted,
+    actor: &dyn Actor,
     returned: &Returned,
     held: &Held,
     facts: &Facts,
 ) -> Result<(Option<Appended>, Standing), AppendError> {
     let standing = gather::document_standing(book, acted.grant());
-    let drift = gather::drift(&acted.grant().binds);
+    let grant = acted.grant();
+    let drift = gather::drift(&grant.binds).or_else(|| {
+        let bound = grant.executor_bound.as_ref()?;
+        match actor.identity() {
+            Ok(now) => bound.changed(&now),
+            Err(e) => Some(format!("the executor that the grant is bound to: {e}")),
+        }
+    });
     let after = After { held, standing: &standing, drift: drift.as_deref(), by: &facts.by };
     let appended = match conclude(acted, returned, &after) {
         drafts if drafts.is_empty() => None,
@@ -252,12 +274,11 @@ fn confirm(
     appended: Option<&Appended>,
 ) -> Report {
     let mismatch = |detail: String| told(book, request, acted, Reason::ReceiptMismatch, detail);
-    for rows in std::iter::once(acted.intent()).chain(appended) {
-        match book.ledger.holds(rows) {
-            Ok(true) => {}
-            Ok(false) => return mismatch("the rows do not read back as they were written".into()),
-            Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
-        }
+    let written: Vec<&Appended> = std::iter::once(acted.intent()).chain(appended).collect();
+    match book.ledger.holds(&written) {
+        Ok(true) => {}
+        Ok(false) => return mismatch("the rows do not read back as they were written".into()),
+        Err(e) => return mismatch(format!("the rows cannot be read back: {e}")),
     }
     for line in appended.iter().flat_map(|appended| &appended.lines) {
         match Row::parse(&line.bytes) {
@@ -367,7 +388,7 @@ fn unclaimed(
         // If the row is there after all, the grant is spent and the attempt was interrupted.
         book.give_up(attempt.id);
     }
-    if let AppendError::NotWritten(NotWritten::RolledBack(_)) = error {
+    if let AppendError::NotWritten(NotWritten::RolledBack(_) | NotWritten::Custody(_)) = error {
         // Rows that use no authority are still written.
         let by = book.by(request.agent.as_ref());
         let reasons = vec![(reason, error.to_string())];

@@ -12,6 +12,7 @@ use granted_core::store::ReadError;
 use granted_core::trust::Trust;
 
 use crate::book::Book;
+use crate::ledger::checkpoint;
 
 /// The grants of an object, oldest first, and the seq of the last row that moved the object.
 pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>, u64), ReadError> {
@@ -28,11 +29,10 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
 
 /// What the book trusts.
 pub(crate) fn trust(book: &Book) -> Result<Trust, ReadError> {
-    match book.ledger.rows(&Subject::trust())?.as_slice() {
-        // Only rows that are signed need the book's id.
-        [] => Ok(Trust::default()),
-        rows => Ok(Trust::fold(book.opened()?, rows)),
-    }
+    let rows = book.ledger.rows(&Subject::trust())?;
+    // Only rows need the book's id.
+    let id = if rows.is_empty() { None } else { checkpoint::id(book)? };
+    Ok(id.map_or_else(Trust::default, |id| Trust::fold(id, &rows)))
 }
 
 /// The seq of the last row that moved the object.
@@ -53,7 +53,26 @@ pub(crate) fn attempt(book: &Book, id: Id) -> Result<Option<Attempt>, ReadError>
 
 /// A grant together with what its document says now.
 pub(crate) fn candidate(book: &Book, state: GrantState) -> Candidate {
-    Candidate { standing: document_standing(book, &state.grant), state }
+    let standing = document_standing(book, &state.grant);
+    // A document is rewritten after the rows that spend its grant. Where it is ahead of the fold, such
+    // rows may have come since these were read, and they say more: of which attempt, and how it ended.
+    let newer = match standing {
+        Standing::Spent if !state.is_spent() => grant(book, state.grant.id).ok().flatten(),
+        _ => None,
+    };
+    Candidate { standing, state: newer.unwrap_or(state) }
+}
+
+/// As [`candidate`], for showing: a grant that is not signed as it has to be is no more live than one
+/// whose document cannot be read.
+pub(crate) fn signed_candidate(book: &Book, state: GrantState, trust: &Trust) -> Candidate {
+    let mut candidate = candidate(book, state);
+    if candidate.standing == Standing::Agrees
+        && let Err((_, why)) = trust.signers(&candidate.state.grant)
+    {
+        candidate.standing = Standing::Unreadable(why.to_string());
+    }
+    candidate
 }
 
 /// What a grant's document says now, through a fresh open by path.
@@ -99,4 +118,44 @@ pub(crate) fn drift(binds: &[Bind]) -> Option<String> {
             Err(e) => Some(format!("a file that the grant is bound to: {e}")),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use granted_core::decision::mint::Terms;
+    use granted_core::ledger::Door;
+    use granted_core::time::Clock as _;
+    use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger};
+
+    use super::*;
+    use crate::decision::mint::mint;
+    use crate::decision::stage::terms;
+    use crate::home::Home;
+    use crate::{Request, Verdict, discharge};
+
+    #[test]
+    fn a_document_that_is_ahead_of_the_fold_has_the_rows_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Arc::new(FixedClock::default());
+        let ledger = Arc::new(MemoryLedger::new(clock.clone()));
+        let documents = Arc::new(MemoryDocuments::default());
+        let book =
+            Book::with(Home::at(dir.path()), Door::Library, ledger, documents, clock.clone());
+        let terms = Terms { not_after: clock.now().plus(Duration::from_secs(90)), ..terms(&clock) };
+        let request =
+            Request { object: terms.object.clone(), ..Request::new("t", "x", "a").unwrap() };
+        mint(&book, &[terms]).unwrap();
+        let before = grants_of(&book, &request.object).unwrap().0.remove(0);
+        let report = discharge(&book, &request, |_, act| {
+            act.result(true, None);
+            Verdict::Done
+        });
+        assert_eq!(report.reason.as_str(), "confirmed", "{report}");
+        let found = candidate(&book, before.clone());
+        assert_eq!(found.standing, Standing::Spent);
+        assert!(!before.is_spent() && found.state.is_spent());
+    }
 }

@@ -13,9 +13,9 @@ use crate::book::Book;
 
 /// The grants that are live or, if `all`, every grant; soonest deadline first.
 pub fn list(book: &Book, all: bool) -> Result<Vec<(Candidate, Status)>, ReadError> {
-    let now = book.now();
+    let (now, trust) = (book.now(), gather::trust(book)?);
     let entry = |state: GrantState| {
-        let candidate = gather::candidate(book, state);
+        let candidate = gather::signed_candidate(book, state, &trust);
         let status = candidate.status(now);
         (candidate, status)
     };

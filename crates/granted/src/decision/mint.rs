@@ -6,13 +6,12 @@ use granted_core::decision::document::{DocumentName, render};
 use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all, row};
 use granted_core::decision::{Grant, Object};
 use granted_core::ledger::Draft;
-use granted_core::store::AppendError;
-use granted_core::trust::{Statement, Trust};
+use granted_core::store::{AppendError, ReadError};
+use granted_core::trust::{Signature, Statement, Trust};
 
 use super::gather;
 use crate::book::{Book, BookError};
 use crate::ledger::witness;
-use crate::sign::{Sign, SignError};
 
 /// A grant that was minted, and where its document lies.
 #[derive(Clone, Debug)]
@@ -32,36 +31,39 @@ pub enum MintError {
     /// A document could not be made.
     #[error("{0}")]
     Document(String),
-    /// It was not signed.
-    #[error(transparent)]
-    Sign(#[from] SignError),
     /// The ledger.
     #[error(transparent)]
     Book(#[from] BookError),
 }
 
 /// Mints all of these, or none, without a signature.
+#[cfg(test)]
 pub fn mint(book: &Book, asked: &[Terms]) -> Result<Vec<Minted>, MintError> {
-    mint_signed(book, asked, None, &mut |_| Ok(Vec::new()))
+    mint_signed(book, asked, None, |_, _| Ok(Vec::new()))
+}
+
+/// Decides on all of these, and mints none: the grants, for somebody else to sign.
+pub fn decide(book: &Book, asked: &[Terms]) -> Result<Vec<Grant>, MintError> {
+    mint_all(&facts(book, asked)?).map_err(|(index, refusal)| MintError::Refused(index, refusal))
 }
 
 /// Mints all of these, or none. `decided` are the grants of an earlier decision on the same terms, which
 /// may be signed already. Otherwise `sign` is asked once: for a signature of each grant, or for none.
-pub fn mint_signed(
+pub fn mint_signed<E: From<MintError>>(
     book: &Book,
     asked: &[Terms],
     mut decided: Option<Vec<Grant>>,
-    sign: &mut Sign<'_>,
-) -> Result<Vec<Minted>, MintError> {
-    witness::check(book).map_err(BookError::from)?;
+    mut sign: impl FnMut(&Trust, &[Statement]) -> Result<Vec<Signature>, E>,
+) -> Result<Vec<Minted>, E> {
+    witness::check(book).map_err(BookError::from).map_err(MintError::from)?;
     loop {
-        let facts = facts(book, asked)?;
-        let trust = gather::trust(book).map_err(BookError::from)?;
+        let facts = facts(book, asked).map_err(MintError::from)?;
+        let trust = gather::trust(book).map_err(MintError::from)?;
         let refused = |(index, refusal)| MintError::Refused(index, refusal);
         // What was signed before a conflict is still what the person decided.
         let grants = match (decided.take(), mint_all(&facts).map_err(refused)?) {
             (Some(decided), _) => decided,
-            (None, grants) => signed(grants, sign)?,
+            (None, grants) => signed(grants, |statements| sign(&trust, statements))?,
         };
         let drafts = rows(book, &grants, &facts, &trust)?;
         let named = |grant: &Grant| {
@@ -84,10 +86,10 @@ pub fn mint_signed(
             }
             Err(e @ AppendError::NotWritten(_)) => {
                 book.documents.remove(&names);
-                return Err(BookError::from(e).into());
+                return Err(MintError::from(e).into());
             }
             // The rows may be there: the documents stay, or live grants would lose theirs.
-            Err(e @ AppendError::Unknown(_)) => return Err(BookError::from(e).into()),
+            Err(e @ AppendError::Unknown(_)) => return Err(MintError::from(e).into()),
         }
     }
 }
@@ -101,14 +103,17 @@ fn rows(
 ) -> Result<Vec<Draft>, MintError> {
     let row = |(index, (grant, (_, facts))): (usize, (&Grant, &(Terms, Facts)))| {
         // One that was decided on before may have been minted since.
-        let is_new = gather::grant(book, grant.id).map_err(BookError::from)?.is_none();
+        let is_new = gather::grant(book, grant.id).map_err(MintError::from)?.is_none();
         row(grant, facts, trust, is_new).map_err(|refusal| MintError::Refused(index, refusal))
     };
     grants.iter().zip(facts).enumerate().map(row).collect()
 }
 
 /// The grants with their signatures.
-fn signed(mut grants: Vec<Grant>, sign: &mut Sign<'_>) -> Result<Vec<Grant>, SignError> {
+fn signed<E>(
+    mut grants: Vec<Grant>,
+    sign: impl FnOnce(&[Statement]) -> Result<Vec<Signature>, E>,
+) -> Result<Vec<Grant>, E> {
     let statements: Vec<Statement> = grants.iter().map(Statement::grant).collect();
     let signatures = sign(&statements)?;
     grants.iter_mut().zip(signatures).for_each(|(grant, signature)| {
@@ -134,4 +139,16 @@ fn facts<'a>(book: &Book, asked: &'a [Terms]) -> Result<Vec<(Terms, Facts)>, Boo
         Ok((terms.clone(), Facts { now, head, book: id, id: new, grants, object_last, by }))
     };
     asked.iter().map(facts).collect()
+}
+
+impl From<ReadError> for MintError {
+    fn from(error: ReadError) -> MintError {
+        MintError::Book(error.into())
+    }
+}
+
+impl From<AppendError> for MintError {
+    fn from(error: AppendError) -> MintError {
+        MintError::Book(error.into())
+    }
 }

@@ -7,13 +7,12 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::json::Json;
 use granted_core::ledger::Draft;
-use granted_core::store::AppendError;
-use granted_core::trust::{Signature, Statement};
+use granted_core::store::{AppendError, ReadError};
+use granted_core::trust::{Signature, Statement, Trust};
 
 use super::gather;
 use super::settle::settle;
 use crate::book::{Book, BookError};
-use crate::sign::{Sign, SignError};
 
 /// Why an attempt was not moved.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -21,9 +20,6 @@ pub enum ResolveError {
     /// The rules.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// It was not signed.
-    #[error(transparent)]
-    Sign(#[from] SignError),
     /// The ledger.
     #[error(transparent)]
     Book(#[from] BookError),
@@ -32,29 +28,30 @@ pub enum ResolveError {
 /// Settles an uncertain attempt on the person's word; one that was cut off and that no row has
 /// settled yet is recorded as interrupted first. The grant stays spent. `sign` is asked for a signature
 /// once the book has trusted a key.
-pub fn resolve(
+pub fn resolve<E: From<ResolveError>>(
     book: &Book,
     id: Id,
     resolved: &Resolved,
-    sign: &mut Sign<'_>,
-) -> Result<(), ResolveError> {
-    settle_first(book, id)?;
-    let mut signed: Option<(Statement, Option<Signature>)> = None;
+    mut sign: impl FnMut(&Trust, &Statement) -> Result<Signature, E>,
+) -> Result<(), E> {
+    settle_first(book, id).map_err(ResolveError::from)?;
+    let mut signed: Option<(Statement, Signature)> = None;
     append(book, |book| {
-        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
-        let trust = gather::trust(book).map_err(BookError::from)?;
-        let book_id = book.opened().map_err(BookError::from)?;
+        let attempt = gather::attempt(book, id).map_err(ResolveError::from)?;
+        let trust = gather::trust(book).map_err(ResolveError::from)?;
         let mut resolved = resolved.clone();
+        let own = rules::resolvable(id, attempt.as_ref()).map_err(ResolveError::from)?;
+        let statement = rules::statement(book.id().map_err(ResolveError::from)?, own, &resolved);
         if trust.has_begun() {
-            let attempt = rules::resolvable(id, attempt.as_ref())?;
-            let statement = rules::statement(book_id, attempt, &resolved);
-            resolved.signature = match signed.take().filter(|(earlier, _)| *earlier == statement) {
+            let signature = match signed.take().filter(|(earlier, _)| *earlier == statement) {
                 Some((_, signature)) => signature,
-                None => sign(std::slice::from_ref(&statement))?.pop(),
+                None => sign(&trust, &statement)?,
             };
-            signed = Some((statement, resolved.signature.clone()));
+            resolved.signature = Some(signature.clone());
+            signed = Some((statement.clone(), signature));
         }
-        Ok(rules::resolve(id, attempt.as_ref(), resolved, (book_id, &trust), &book.by(None))?)
+        let draft = rules::resolve(own, resolved, &statement, &trust, &book.by(None));
+        Ok(draft.map_err(ResolveError::from)?)
     })
 }
 
@@ -68,7 +65,7 @@ pub fn result(
 ) -> Result<(), ResolveError> {
     let token = Digest::of(token.as_bytes());
     append(book, |book| {
-        let attempt = gather::attempt(book, id).map_err(BookError::from)?;
+        let attempt = gather::attempt(book, id)?;
         let intent = attempt.as_ref().and_then(|attempt| attempt.intent.as_ref());
         let act = intent.map_or(ActState::Absent, |i| gather::act_state(book, &i.body.act));
         let by = book.by(None);
@@ -76,15 +73,15 @@ pub fn result(
     })
 }
 
-fn append(
+fn append<E: From<ResolveError>>(
     book: &Book,
-    mut decide: impl FnMut(&Book) -> Result<Draft, ResolveError>,
-) -> Result<(), ResolveError> {
+    mut decide: impl FnMut(&Book) -> Result<Draft, E>,
+) -> Result<(), E> {
     loop {
         match book.append(&[decide(book)?]) {
             Ok(_) => return Ok(()),
             Err(AppendError::Conflict) => {}
-            Err(e) => return Err(BookError::from(e).into()),
+            Err(e) => return Err(ResolveError::from(BookError::from(e)).into()),
         }
     }
 }
@@ -96,4 +93,10 @@ fn settle_first(book: &Book, id: Id) -> Result<(), BookError> {
         settle(book, &state)?;
     }
     Ok(())
+}
+
+impl From<ReadError> for ResolveError {
+    fn from(error: ReadError) -> ResolveError {
+        ResolveError::Book(error.into())
+    }
 }

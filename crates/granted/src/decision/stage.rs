@@ -50,6 +50,7 @@ pub fn terms(clock: &FixedClock) -> Terms {
         binds: vec![],
         decision: Use::Once,
         executor: None,
+        executor_bound: None,
         minted_by: "me".parse().unwrap(),
         not_after: granted_core::time::Clock::now(clock).plus(Duration::from_secs(3_600)),
         not_before: None,

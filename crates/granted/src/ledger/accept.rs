@@ -1,21 +1,19 @@
 //! The person's way out of a damaged tail, a rollback or a clock that was once far ahead.
 
-use granted_core::decision::accept::accept as rules;
+use granted_core::decision::accept as rules;
 use granted_core::decision::overview::Overview;
-use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Draft, Subject};
 use granted_core::store::{AppendError, ReadError};
 use granted_core::text::Note;
-use granted_core::trust::Statement;
+use granted_core::trust::{Signature, Statement, Trust};
 
 use crate::book::{Book, BookError};
 use crate::decision::gather;
 use crate::decision::list::each_row;
-use crate::ledger::witness;
-use crate::sign::Sign;
+use crate::ledger::{checkpoint, witness};
 
 /// What was accepted.
 #[derive(Clone, Debug, Default)]
@@ -28,49 +26,54 @@ pub struct Accepted {
 
 /// Accepts whatever keeps the ledger from being used. `sign` is asked for a signature once the book has
 /// trusted a key; nobody else can write meanwhile.
-pub fn accept(
+pub fn accept<E: From<BookError>>(
     book: &Book,
     by: &Note,
     reason: &Note,
-    sign: &mut Sign<'_>,
-) -> Result<Accepted, BookError> {
-    let trust = gather::trust(book)?;
-    let mut sign = |prev: Digest, what: &[What]| match trust.has_begun() {
-        false => Ok(None),
-        true => {
-            let statement = Statement::accept(book.opened()?, prev, by, reason, what);
-            let signature = sign(std::slice::from_ref(&statement))
-                .map_err(|e| ReadError::Unreadable(e.to_string()))?
-                .pop();
-            let verified = trust.verify(&statement, signature.as_ref());
-            verified.map_err(|e| ReadError::Unreadable(e.to_string()))?;
-            Ok(signature)
-        }
-    };
+    mut sign: impl FnMut(&Trust, &Statement) -> Result<Signature, E>,
+) -> Result<Accepted, E> {
+    let (trust, id) = (
+        gather::trust(book).map_err(BookError::from)?,
+        checkpoint::id(book).map_err(BookError::from)?,
+    );
     let door = book.by(None);
     let mut open = Overview::new(false);
-    let lost = witness::lost(book)?;
-    if lost.is_some() || book.ledger.condition()?.rollback.is_some() {
+    let lost = witness::lost(book).map_err(BookError::from)?;
+    if lost.is_some() || book.ledger.condition().map_err(BookError::from)?.rollback.is_some() {
         // A bad line ends it, and whatever lies behind one is moved aside.
         let _ = each_row(&*book.ledger, |row| open.apply(row));
     }
     let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
     let mut accepted = Accepted::default();
+    let mut unsigned = None;
     let result = book.ledger.accept(&mut |moved| {
         let (by, reason) = (by.clone(), reason.clone());
-        let drafts = rules(moved, lost, &open, by, reason, book.now(), &door, &mut sign)?;
+        let mut drafts = rules::accept(moved, lost, &open, by, reason, book.now(), &door)?;
+        let book = id.filter(|_| trust.has_begun());
+        if let Some(statement) = book.and_then(|id| rules::statement(id, moved.head, &drafts)) {
+            let signature = sign(&trust, &statement).map_err(|e| {
+                unsigned = Some(e);
+                ReadError::Unreadable("it was not signed".into())
+            })?;
+            let verified = trust.verify(&statement, Some(&signature));
+            verified.map_err(|e| ReadError::Unreadable(e.to_string()))?;
+            drafts = rules::signed(drafts, &signature);
+        }
         accepted = summary(&drafts);
         Ok(drafts)
     });
+    if let Some(error) = unsigned {
+        return Err(error);
+    }
     let appended = match result {
         Ok(appended) => appended,
         Err(AppendError::Conflict) => return Ok(Accepted::default()),
-        Err(e) => return Err(e.into()),
+        Err(e) => return Err(BookError::from(e).into()),
     };
     if let Some(last) = appended.lines.last() {
         // What was moved aside may have been part of a checkpoint too.
-        match witness::lost(book)? {
-            Some(_) => witness::begin_anew(book)?,
+        match witness::lost(book).map_err(BookError::from)? {
+            Some(_) => witness::begin_anew(book).map_err(BookError::from)?,
             None => witness::tell(book, last.seq),
         }
     }

@@ -3,21 +3,25 @@
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use granted_core::custody::Breach;
 use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::checkpoint::{BookKey, Checkpoint, Claimed, Verified};
 use granted_core::ledger::note::{MAX_NOTE, Verifier};
 use granted_core::ledger::tree::{consistency, root, verify_consistency};
 use granted_core::store::ReadError;
+use granted_store::custody::Kept;
 use granted_store::entropy;
 use granted_store::open::{self, OpenError};
 use zeroize::Zeroizing;
 
 use super::rows::Rows;
 use crate::book::Book;
+use crate::files;
+use crate::home::Home;
 
 /// The names of the book's key and of its newest checkpoint, beside the ledger.
-const KEY: &str = "book.key";
+pub(crate) const KEY: &str = "book.key";
 const NEWEST: &str = "checkpoint";
 
 /// The most bytes of a key's file.
@@ -46,6 +50,9 @@ pub enum CheckpointError {
     /// The ledger is shorter than it was, or another one: nothing is signed that contradicts what was.
     #[error("{0}")]
     RolledBack(String),
+    /// Somebody else could have written the ledger: its rows are nothing to sign.
+    #[error("{0}")]
+    Custody(Breach),
     /// The key or the newest checkpoint cannot be read or written. Names the path.
     #[error("{0}")]
     File(String),
@@ -58,6 +65,9 @@ pub fn make(book: &Book) -> Result<Signed, CheckpointError> {
         let (line, offset, cause) = (damage.line, damage.offset, damage.cause);
         return Err(ReadError::Damaged { line, offset, cause }.into());
     }
+    if let Some(breach) = condition.custody {
+        return Err(CheckpointError::Custody(breach));
+    }
     let path = book.home().ledger().display();
     if let Some(rows) = condition.rollback {
         return Err(CheckpointError::RolledBack(format!(
@@ -67,10 +77,11 @@ pub fn make(book: &Book) -> Result<Signed, CheckpointError> {
     let id = id(book)?.ok_or_else(|| CheckpointError::Empty(path.to_string()))?;
     let key = ensure_key(book, id)?;
     let before = newest(book, &key.verifier())?.map(|(before, _)| before);
-    let mut made = sum(Rows::open(&*book.ledger, book.home().ledger())?, id, before)?;
+    let folder = book.home().ledger_folder();
+    let mut made = sum(Rows::open(&*book.ledger, &folder)?, id, before)?;
     if made.is_none() {
         // Perhaps what is kept of the tree is wrong, and not the rows.
-        made = sum(Rows::anew(&*book.ledger, book.home().ledger())?, id, before)?;
+        made = sum(Rows::anew(&*book.ledger, &folder)?, id, before)?;
     }
     let checkpoint = made.ok_or_else(|| {
         let rows = before.map_or(0, |before| before.size);
@@ -83,11 +94,11 @@ pub fn make(book: &Book) -> Result<Signed, CheckpointError> {
 
 /// As [`make`], on a person's word also where the ledger does not go on from the newest one.
 pub(crate) fn make_anew(book: &Book) -> Result<Signed, CheckpointError> {
-    let path = book.home().ledger();
-    let empty = || CheckpointError::Empty(path.display().to_string());
+    let empty = || CheckpointError::Empty(book.home().ledger().display().to_string());
     let id = id(book)?.ok_or_else(empty)?;
     let key = ensure_key(book, id)?;
-    let checkpoint = sum(Rows::anew(&*book.ledger, path)?, id, None)?.ok_or_else(empty)?;
+    let rows = Rows::anew(&*book.ledger, &book.home().ledger_folder())?;
+    let checkpoint = sum(rows, id, None)?.ok_or_else(empty)?;
     keep(book, &key, checkpoint)
 }
 
@@ -97,17 +108,23 @@ pub(crate) fn newest(
     book: &Book,
     key: &Verifier,
 ) -> Result<Option<(Verified, String)>, CheckpointError> {
-    let note = read_note(&newest_path(book)).map_err(CheckpointError::File)?;
+    let note = read_note(book.home(), &newest_path(book)).map_err(CheckpointError::File)?;
     let note = note.unwrap_or_default();
     let verified = Claimed::parse(&note).and_then(|claimed| claimed.verify(key));
     Ok(verified.ok().map(|verified| (verified, note)))
 }
 
-/// The note of a checkpoint in this file; `None` if there is no such file.
-pub(crate) fn read_note(path: &Path) -> Result<Option<String>, String> {
+/// The note of a checkpoint in this file; `None` if there is no such file. Whoever could have written it
+/// is no matter: it tells what the book's key signed, or nothing.
+pub(crate) fn read_note(home: &Home, path: &Path) -> Result<Option<String>, String> {
     let max = u64::try_from(MAX_NOTE).unwrap_or(u64::MAX);
-    let Some(bytes) = crate::files::read(path, max)? else { return Ok(None) };
-    let text = String::from_utf8(bytes);
+    let name = path.file_name().ok_or_else(|| no_file(path))?;
+    let file = match home.folder_of(path).file(name, open::read_at) {
+        Ok(kept) => kept.handle,
+        Err(OpenError::Missing(_)) => return Ok(None),
+        Err(e) => return Err(e.to_string()),
+    };
+    let text = String::from_utf8(files::read_open(file, path, max)?);
     text.map(Some).map_err(|_| format!("`{}` is not UTF-8 text", path.display()))
 }
 
@@ -154,24 +171,27 @@ fn sum(
 /// Signs a checkpoint and keeps it as the newest.
 fn keep(book: &Book, key: &BookKey, checkpoint: Checkpoint) -> Result<Signed, CheckpointError> {
     let note = checkpoint.sign(key);
-    write_note(&newest_path(book), &note).map_err(CheckpointError::File)?;
+    write_note(book.home(), &newest_path(book), &note).map_err(CheckpointError::File)?;
     Ok(Signed { checkpoint, note, key: key.verifier() })
 }
 
 /// Puts a note in the place of what is in a file, whole or not at all.
-pub(crate) fn write_note(path: &Path, note: &str) -> Result<(), String> {
+pub(crate) fn write_note(home: &Home, path: &Path, note: &str) -> Result<(), String> {
     let failed = |e: &dyn std::fmt::Display| format!("`{}`: {e}", path.display());
-    let name = path.file_name().and_then(|name| name.to_str());
-    let (Some(folder), Some(name)) = (path.parent(), name) else {
-        return Err(failed(&"it names no file"));
-    };
-    open::replace(folder, name, |file| file.write_all(note.as_bytes())).map_err(|e| failed(&e))
+    let name = path.file_name().ok_or_else(|| no_file(path))?;
+    let folder = home.folder_of(path).open().map_err(|e| e.to_string())?;
+    folder.replace(name, |file| file.write_all(note.as_bytes())).map_err(|e| failed(&e))
+}
+
+fn no_file(path: &Path) -> String {
+    format!("`{}`: it names no file", path.display())
 }
 
 fn read_key(book: &Book, id: Id) -> Result<Option<BookKey>, CheckpointError> {
     let path = beside(book, KEY);
-    let file = match open::read(&path) {
-        Ok(file) => file,
+    let folder = book.home().ledger_folder();
+    let file = match folder.file(KEY, open::read_at).and_then(Kept::from_here) {
+        Ok(kept) => kept.handle,
         Err(OpenError::Missing(_)) => return Ok(None),
         Err(e) => return Err(CheckpointError::File(e.to_string())),
     };
@@ -195,9 +215,9 @@ fn ensure_key(book: &Book, id: Id) -> Result<BookKey, CheckpointError> {
     let seed = Zeroizing::new(entropy::random().map_err(|e| failed(&e))?);
     let key = BookKey::new(id, &seed).map_err(|e| failed(&e))?;
     let pem = key.to_pem();
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = book.home().ledger_folder().open().map_err(|e| failed(&e))?;
     // Past the buffer, which nobody would wipe.
-    match open::place(folder, KEY, |file| file.get_mut().write_all(pem.as_bytes())) {
+    match folder.place(KEY, |file| file.get_mut().write_all(pem.as_bytes())) {
         Ok(()) => Ok(key),
         // Another process was faster.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {

@@ -51,7 +51,7 @@ pub fn collect(book: &Book, named: Option<&Path>) -> Result<Collected, BookError
     );
     for (path, elsewhere) in files.chain([(newest.as_path(), false)]) {
         let shown = path.display();
-        let note = match read_note(path) {
+        let note = match read_note(book.home(), path) {
             Ok(Some(note)) => note,
             Ok(None) if Some(path) == named => {
                 let why = "there is no such file".to_owned();

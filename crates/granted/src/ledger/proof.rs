@@ -55,11 +55,11 @@ pub fn proof(book: &Book, id: Id) -> Result<String, ProofError> {
         let text = Proof::new(state.grant.id, lines, hashes, note.clone(), &key).to_text();
         verify(text.as_bytes(), &[]).map(|_| text)
     };
-    let path = book.home().ledger();
-    let mut proven = whole(hashes(&rows, &checkpoint, Rows::open(&*book.ledger, path)?)?);
+    let folder = book.home().ledger_folder();
+    let mut proven = whole(hashes(&rows, &checkpoint, Rows::open(&*book.ledger, &folder)?)?);
     if proven.as_ref().is_err_and(not_included) {
         // Perhaps what is kept of the tree is wrong, and not the rows.
-        proven = whole(hashes(&rows, &checkpoint, Rows::anew(&*book.ledger, path)?)?);
+        proven = whole(hashes(&rows, &checkpoint, Rows::anew(&*book.ledger, &folder)?)?);
     }
     proven.map_err(|failed| match failed {
         Failed::Unusable(_) => ProofError::TooLong,

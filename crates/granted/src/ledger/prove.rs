@@ -57,16 +57,16 @@ pub fn prove(book: &Book, seq: u64) -> Result<RowProof, ProveError> {
     let (newest, note) = checkpoint::newest(book, &key)?.ok_or(ProveError::NoCheckpoint)?;
     let index = seq.checked_sub(1).filter(|index| *index < newest.size);
     let index = index.ok_or(ProveError::NotCovered(newest.size))?;
-    let path = book.home().ledger();
-    let mut found = proof(Rows::open(&*book.ledger, path)?, index, &newest)?;
+    let folder = book.home().ledger_folder();
+    let mut found = proof(Rows::open(&*book.ledger, &folder)?, index, &newest)?;
     if found.is_none() {
         // Perhaps what is kept of the tree is wrong, and not the rows.
-        found = proof(Rows::anew(&*book.ledger, path)?, index, &newest)?;
+        found = proof(Rows::anew(&*book.ledger, &folder)?, index, &newest)?;
     }
     let Found { line, proof } = found.ok_or_else(|| {
         CheckpointError::RolledBack(format!(
             "`{}` does not go on from its newest checkpoint, of {} rows",
-            path.display(),
+            book.home().ledger().display(),
             newest.size
         ))
     })?;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use granted_core::digest::Digest;
 use granted_core::ledger::row::Link;
 use granted_core::ledger::tree::{Frontier, Nodes, full_of, leaf};
 use granted_core::store::{Ledger, RawLine, ReadError};
 use granted_store::Groups;
+use granted_store::custody::Folder;
 use granted_store::nodes::{GROUP, GROUP_LEVEL};
 
 /// A row: its number, the digest of its line, where that begins.
@@ -29,23 +29,23 @@ pub(crate) struct Rows<'l> {
 }
 
 impl<'l> Rows<'l> {
-    /// Opens the tree of the ledger that lies at this path. Groups that are new are kept.
-    pub(crate) fn open(ledger: &'l dyn Ledger, path: &Path) -> Result<Rows<'l>, ReadError> {
-        let kept = Groups::load(path);
+    /// Opens the tree of the ledger that lies in this folder. Groups that are new are kept.
+    pub(crate) fn open(ledger: &'l dyn Ledger, folder: &Folder) -> Result<Rows<'l>, ReadError> {
+        let kept = Groups::load(folder);
         let before = kept.roots.len();
         let mut walk = Walk::from(kept);
         if walk.read(ledger)? == Fits::No {
-            return Rows::anew(ledger, path);
+            return Rows::anew(ledger, folder);
         }
-        Ok(walk.rows(ledger, path, before))
+        Ok(walk.rows(ledger, folder, before))
     }
 
     /// As [`Rows::open`], but whatever is kept is made anew from the rows.
-    pub(crate) fn anew(ledger: &'l dyn Ledger, path: &Path) -> Result<Rows<'l>, ReadError> {
+    pub(crate) fn anew(ledger: &'l dyn Ledger, folder: &Folder) -> Result<Rows<'l>, ReadError> {
         let mut walk = Walk::from(Groups::default());
         // Nothing is kept that the ledger might not fit.
         walk.read(ledger)?;
-        Ok(walk.rows(ledger, path, 0))
+        Ok(walk.rows(ledger, folder, 0))
     }
 
     /// The last row; `None` if there is none.
@@ -177,10 +177,10 @@ impl Walk {
         Ok(())
     }
 
-    fn rows<'l>(self, ledger: &'l dyn Ledger, path: &Path, before: usize) -> Rows<'l> {
+    fn rows<'l>(self, ledger: &'l dyn Ledger, folder: &Folder, before: usize) -> Rows<'l> {
         if self.groups.roots.len() > before {
             // Without them more is read the next time, and nothing else.
-            let _ = self.groups.save(path);
+            let _ = self.groups.save(folder);
         }
         let number = self.covered() / GROUP;
         let leaves = HashMap::from([(number, self.group)]);

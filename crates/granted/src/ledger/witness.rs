@@ -146,7 +146,7 @@ pub(crate) fn check(book: &Book) -> Result<(), Doubt> {
 
 /// How the ledger stands to the checkpoint in this file, by one row.
 pub(crate) fn standing(book: &Book, path: &Path) -> Result<Standing, Doubt> {
-    let note = match read_note(path) {
+    let note = match read_note(book.home(), path) {
         Ok(Some(note)) => note,
         Ok(None) => return Ok(Standing::Missing),
         Err(why) => return Ok(Standing::Unusable(why)),
@@ -187,7 +187,7 @@ pub(crate) fn standing(book: &Book, path: &Path) -> Result<Standing, Doubt> {
 }
 
 /// Why the place of a witness cannot be written to.
-fn unwritable(path: &Path) -> Option<String> {
+pub(crate) fn unwritable(path: &Path) -> Option<String> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let error = rustix::fs::access(folder, Access::WRITE_OK).err()?;
     Some(format!("the witness `{}` cannot be written: {error}", path.display()))
@@ -234,8 +234,8 @@ pub(crate) fn hand_out(
         let shown = path.display();
         match standing(book, path).map_err(|e| e.to_string())? {
             Standing::GoesOn(held) if held.size >= signed.checkpoint.size => Ok(()),
-            Standing::GoesOn(_) => write_note(path, &signed.note),
-            Standing::Missing if begin => write_note(path, &signed.note),
+            Standing::GoesOn(_) => write_note(book.home(), path, &signed.note),
+            Standing::Missing if begin => write_note(book.home(), path, &signed.note),
             Standing::Missing => Err(format!("`{shown}` is missing")),
             Standing::Unusable(why) | Standing::Against { why, .. } => Err(why),
             Standing::Foreign(id) => Err(format!("`{shown}` is of another book, {id}")),
@@ -282,7 +282,7 @@ pub(crate) fn begin_anew(book: &Book) -> Result<(), Doubt> {
     let signed = checkpoint::make_anew(book)?;
     for path in paths(book)? {
         if let Standing::Against { .. } | Standing::GoesOn(_) = standing(book, &path)?
-            && let Err(why) = write_note(&path, &signed.note)
+            && let Err(why) = write_note(book.home(), &path, &signed.note)
         {
             book.news.complain(format!("a witness was not told: {why}"));
         }

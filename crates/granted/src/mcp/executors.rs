@@ -28,7 +28,7 @@ pub struct Executors(BTreeMap<Name, Source>);
 pub enum ExecutorError {
     /// It is not `NAME=COMMAND`.
     #[error("an executor is given as NAME=COMMAND")]
-    Form(String),
+    Form,
     /// The name is none.
     #[error(transparent)]
     Name(#[from] TextError),
@@ -52,10 +52,9 @@ impl std::str::FromStr for Given {
 
     /// Reads `NAME=COMMAND`.
     fn from_str(text: &str) -> Result<Given, ExecutorError> {
-        let form = || ExecutorError::Form(text.to_owned());
-        let (name, command) = text.split_once('=').ok_or_else(form)?;
+        let (name, command) = text.split_once('=').ok_or(ExecutorError::Form)?;
         if command.trim().is_empty() || command.contains('\0') {
-            return Err(form());
+            return Err(ExecutorError::Form);
         }
         Ok(Given { name: Name::new(name)?, command: command.into() })
     }

@@ -184,6 +184,11 @@ fn grant() -> Value {
                 "items": { "type": "string" },
                 "description": "If there are any, an attempt must name one of them.",
             },
+            "executor": text("The only executor that may be used, if one is named."),
+            "executor_bound": {
+                "type": "object",
+                "description": "What that executor must still be, if the grant is bound to it.",
+            },
             "not_before": text_or_null("When the window opens; null: at once."),
             "not_after": text("When the window closes."),
             "minted_by": text("Whose hand."),
@@ -210,6 +215,15 @@ pub(super) fn status_output() -> Value {
                 grant(),
             ),
             "rows": rows("The last rows of the grant and of the attempts on it, oldest first."),
+            "signed_by": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": { "key": { "type": "string" }, "name": { "type": "string" } },
+                    "required": ["key", "name"],
+                },
+                "description": "The trusted keys that signed the grant; absent if there are none.",
+            },
         },
         "required": ["status", "grant", "rows"],
     })

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use granted_core::decision::Object;
-use granted_core::text::Name;
+use granted_core::text::{Name, for_shell};
 
 use super::{Timer, TimerError};
 use crate::home::{self, Home};
@@ -148,15 +148,6 @@ pub(crate) fn crontab(
 fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
     format!("\"{escaped}\"")
-}
-
-/// A text as one word for a shell.
-fn for_shell(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
 
 /// A path that can stand in a unit.

@@ -70,7 +70,9 @@ fn discharge(id: impl std::fmt::Display) -> String {
 #[test]
 fn a_disk_that_fills_up_loses_nothing() {
     let home = Home::new();
-    let Some(world) = World::new(&home, "mount -t tmpfs -o size=160k none \"$R\"") else { return };
+    let Some(world) = World::new(&home, "mount -t tmpfs -o mode=0700,size=160k none \"$R\"") else {
+        return;
+    };
     let minted = (0..1_000).take_while(|id| world.say(&mint(id)).code == 0).count();
     assert!((3..1_000).contains(&minted), "{minted}");
     let full = world.say(&mint("more")).exits(1);
@@ -103,7 +105,9 @@ fn a_disk_that_fills_up_loses_nothing() {
 #[test]
 fn a_disk_that_fills_up_during_the_act_leaves_it_uncertain_and_spent() {
     let home = Home::new();
-    let Some(world) = World::new(&home, "mount -t tmpfs -o size=256k none \"$R\"") else { return };
+    let Some(world) = World::new(&home, "mount -t tmpfs -o mode=0700,size=256k none \"$R\"") else {
+        return;
+    };
     world.say(&mint("x")).ok();
     // The output makes the result longer than what the ledger's last page has room for.
     let exec = "echo ran >> ran; head -c 9000 /dev/zero; head -c 9000 /dev/zero >&2; cat /dev/zero > .granted/filler; true";

@@ -25,7 +25,9 @@ pub struct Run {
 }
 
 impl Home {
+    /// Files are made in it as most people have them made, whatever the umask here is.
     pub fn new() -> Home {
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         Home { dir: tempfile::tempdir().unwrap() }
     }
 
@@ -128,6 +130,13 @@ impl Home {
         self.run(args.iter().chain(more)).json()
     }
 
+    /// Discharges `report/ID` so that it is uncertain what became of it; the attempt.
+    pub fn discharge_in_doubt(&self, id: &str) -> String {
+        let report = self.discharge(id, &format!("{GRANTED} result --ok; exit 75"), &[]);
+        assert_eq!(report["reason"], "executor_uncertain", "{report}");
+        report["discharge_id"].as_str().unwrap().to_owned()
+    }
+
     pub fn status(&self, id: &str) -> String {
         let run = self.run(["status", "--type", "report", "--id", id, "--json"]);
         run.json()["status"].as_str().unwrap().to_owned()
@@ -144,10 +153,11 @@ impl Home {
         found.find(ours).unwrap()
     }
 
-    /// The rows of the ledger, as they lie there.
+    /// The rows of the ledger, as they lie there; but for a line that is just being written.
     pub fn rows(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.ledger()).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The rows of this kind.

@@ -130,7 +130,7 @@ impl Ledger for Mortal {
     ) -> Result<Appended, AppendError> {
         self.inner.accept(drafts)
     }
-    fn holds(&self, appended: &Appended) -> Result<bool, ReadError> {
+    fn holds(&self, appended: &[&Appended]) -> Result<bool, ReadError> {
         self.inner.holds(appended)
     }
     fn digest_at(&self, offset: u64) -> Result<Option<Digest>, ReadError> {

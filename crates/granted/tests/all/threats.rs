@@ -37,6 +37,11 @@ fn an_executor_uses_no_verb_of_the_person() {
         format!("revoke {grant} --by me"),
         format!("resolve {} --happened --by me", discharge.as_str().unwrap()),
         "ledger accept --by me --reason none".to_owned(),
+        "key new mine".to_owned(),
+        "key trust mine.pub".to_owned(),
+        "key untrust ada".to_owned(),
+        "key passwd ada".to_owned(),
+        "trust mode open".to_owned(),
         "timer install".to_owned(),
         "timer remove".to_owned(),
     ] {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
+use super::super::sign_with::{SignWith, asking};
 use crate::ledger::accept::accept;
 use crate::render;
 
@@ -24,6 +25,9 @@ pub(crate) struct Args {
     /// Why.
     #[arg(long, value_name = "TEXT")]
     reason: Note,
+    /// The key that signs, once one is trusted; default: the only key file that is trusted.
+    #[arg(long, value_name = "KEY")]
+    sign_with: Option<SignWith>,
 }
 
 const AFTER_HELP: &str = "\
@@ -38,7 +42,7 @@ struct AcceptJson<'a> {
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("ledger accept", out)?;
-    let accepted = accept(&book, &args.by, &args.reason, &mut |_| Ok(Vec::new()))?;
+    let accepted = accept(&book, &args.by, &args.reason, asking(&book, args.sign_with.as_ref()))?;
     if out.is_json() {
         let closed = accepted.closed.iter().map(|subject| subject.as_str()).collect();
         out.value(&AcceptJson { accepted: &accepted.what, closed });

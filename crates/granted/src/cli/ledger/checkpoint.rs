@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
         // Written whole or not at all, for which the folder has to be known.
         let path = std::path::absolute(path).unwrap_or_else(|_| Path::new("/").join(path));
-        troubles.extend(write_note(&path, &signed.note).err());
+        troubles.extend(write_note(book.home(), &path, &signed.note).err());
     }
     match out.is_json() {
         true => out.value(&CheckpointJson {

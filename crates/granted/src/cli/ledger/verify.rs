@@ -8,7 +8,7 @@ use granted_core::text::Shown;
 use granted_core::time::Stamp;
 use serde::Serialize;
 
-use super::super::args::book;
+use super::super::args::reading_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
 use crate::book::Book;
@@ -66,7 +66,7 @@ struct Compared {
 }
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
-    let book = book(out)?;
+    let book = reading_book(out)?;
     let collected = collect(&book, args.checkpoint.as_deref())?;
     let mut tally = Tally::default();
     tally.ask(0);

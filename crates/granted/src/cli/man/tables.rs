@@ -31,6 +31,7 @@ pub(super) const PASSED_ON: &[Row] = &[
     ("`GRANTED_NOT_AFTER`", "the window's end"),
     ("`GRANTED_HOME`, `GRANTED_STORE`, `GRANTED_LEDGER`", "where everything lies"),
     ("`GRANTED_RESULT_TOKEN`", "the right to write this act's result; a secret of the executor"),
+    ("`GRANTED_EXECUTOR_PATH`", "where its program lies, if it runs from a sealed copy"),
 ];
 
 pub(super) const NOTIFIER: &[Row] = &[
@@ -49,6 +50,7 @@ pub(super) const FILES: &[Row] = &[
     ("`config.toml`", "the executors, the notifier and the witnesses, written by the person"),
     ("`ledger.jsonl`", "the ledger"),
     ("`index/`", "an index of the ledger, and nodes of its tree; it may be deleted"),
+    ("`keys/NAME.pem`", "the person's keys, each sealed with a password"),
     ("`book.key`", "beside the ledger, the book's own private key, made with the first checkpoint"),
     ("`checkpoint`", "beside the ledger, the newest checkpoint"),
     ("`acts/`", "a locked file for each process that acts"),

@@ -1,7 +1,7 @@
 //! Programs that are registered: what is there, what they serve, and what ran.
 
 use super::{attempt, ends, story};
-use crate::home::Home;
+use crate::home::{Home, Run};
 
 /// A home with these entries in its config.
 fn home_with(config: &str) -> Home {
@@ -146,5 +146,12 @@ fn the_digest_changes_with_what_would_run() {
     run("#!/bin/sh\n", "x", files, true);
     run("#!/bin/sh\n", "y", files, true);
     run("#!/bin/sh\n", "x", files, false);
+    // A timer has less in its environment than a person at a terminal, and runs the same.
+    home.mint("z", "");
+    let mut command = home.command("discharge --type report --id z --executor e".split(' '));
+    Run::from(command.env("LANG", "C.UTF-8").env("LC_ALL", "C").output().unwrap()).ok();
+    let rows = home.rows_of("decision.intent");
+    let digests = rows.iter().rev().take(2).map(|row| &row["body"]["executor"]["digest"]);
+    assert!(digests.clone().eq(digests.rev()), "{rows:?}");
     home.verify();
 }
