@@ -11,6 +11,7 @@ use granted_core::ledger::event::{Accepted, Torn, What};
 use granted_core::ledger::{Event, Subject};
 use granted_core::trust::{Mode, Statement};
 
+use crate::sample;
 use crate::story::Story;
 use crate::tale::{Key, Tale, signed_by};
 
@@ -223,6 +224,7 @@ pub fn good() -> Vec<Good> {
                 sha256: Digest::of(b"report"),
             }],
             executor: Some("send_report".parse().unwrap()),
+            executor_bound: Some(Box::new(sample::identity())),
             not_before: Some(grant.minted_at),
             ..grant
         })
