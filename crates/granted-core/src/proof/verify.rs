@@ -13,7 +13,7 @@ use crate::ledger::audit::{Illegal, check_history, check_signatures};
 use crate::ledger::checkpoint::{self, Claimed, Verified};
 use crate::ledger::note::Verifier;
 use crate::ledger::tree::{leaf, root_of};
-use crate::ledger::{By, Row, Subject};
+use crate::ledger::{Row, Subject};
 use crate::trust::{Mode, PublicKey, Statement, Trust, Trusted};
 
 /// Declares the checks, in their order, with the word of each.
@@ -104,8 +104,6 @@ pub struct Proven {
     pub book_key: Verifier,
     /// The grant, with what its rows say.
     pub grant: GrantState,
-    /// Through which door it was minted.
-    pub minted_through: By,
     /// Whether the book asked for signatures when it was minted.
     pub mode: Mode,
     /// The keys that signed the grant and that the book trusted when it was minted.
@@ -130,14 +128,14 @@ pub fn verify(bytes: &[u8], keys: &[PublicKey]) -> Result<Proven, Failed> {
     let (checkpoint, book_key) = signed(&proof)?;
     check_inclusion(&proof, &checkpoint)?;
     let rows = rows(&proof)?;
-    let (minted, state) = minted(&proof, &checkpoint, &rows)?;
+    let state = minted(&proof, &checkpoint, &rows)?;
     let subjects = subjects(&state);
     check_history(checkpoint.book, &rows, &subjects)
         .map_err(|illegal| Invalid::row(Check::History, illegal))?;
     check_signatures(checkpoint.book, &rows, &subjects)
         .map_err(|illegal| Invalid::row(Check::Signatures, illegal))?;
     check_keys(&state, keys)?;
-    let before = of(&rows, Subject::trust()).filter(|row| row.seq < minted.seq);
+    let before = of(&rows, Subject::trust()).filter(|row| row.seq < state.minted);
     let trust = Trust::fold(checkpoint.book, &before.cloned().collect::<Vec<_>>());
     // By now it is known that there is no flaw.
     let signers = trust.signers(&state.grant).unwrap_or_default();
@@ -145,7 +143,6 @@ pub fn verify(bytes: &[u8], keys: &[PublicKey]) -> Result<Proven, Failed> {
     Ok(Proven {
         checkpoint,
         book_key,
-        minted_through: minted.by.clone(),
         mode: trust.mode,
         signers: signers.into_iter().cloned().collect(),
         attempts: state.claims.iter().filter_map(|claim| attempt(claim.discharge)).collect(),
@@ -207,22 +204,17 @@ fn rows(proof: &Proof) -> Result<Vec<Row>, Invalid> {
     proof.rows.iter().map(row).collect()
 }
 
-/// The row that minted the grant, and the grant.
-fn minted<'r>(
-    proof: &Proof,
-    checkpoint: &Verified,
-    rows: &'r [Row],
-) -> Result<(&'r Row, GrantState), Invalid> {
+/// The grant, of which one of the rows says that it was minted.
+fn minted(proof: &Proof, checkpoint: &Verified, rows: &[Row]) -> Result<GrantState, Invalid> {
     let invalid = |cause| Invalid::new(Check::Grant, cause);
     let state = GrantState::fold(of(rows, Subject::grant(proof.grant)));
     let state = state.ok_or_else(|| invalid("no row mints it"))?;
-    let row = rows.iter().find(|row| row.seq == state.minted);
-    match row.filter(|_| state.grant.id == proof.grant) {
-        None => Err(invalid("its row mints another")),
-        Some(_) if state.grant.book != checkpoint.book => {
+    match &state.grant {
+        grant if grant.id != proof.grant => Err(invalid("its row mints another")),
+        grant if grant.book != checkpoint.book => {
             Err(invalid("it is of another book than the checkpoint"))
         }
-        Some(row) => Ok((row, state)),
+        _ => Ok(state),
     }
 }
 
