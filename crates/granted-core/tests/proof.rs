@@ -7,13 +7,14 @@ use granted_core::digest::Digest;
 use granted_core::ledger::tree::{Nodes, beside};
 use granted_core::proof::{Failed, verify};
 use granted_core::trust::PublicKey;
-use granted_testkit::{forged, proofs};
+use granted_testkit::forged;
+use granted_testkit::proofs::{self, Good};
 
 #[test]
 fn every_shape_holds() {
     let good = proofs::good();
     assert!(good.len() >= 30, "{}", good.len());
-    for proofs::Good { name, text, keys, over, .. } in good {
+    for Good { name, text, keys, over, .. } in good {
         let keys: Vec<PublicKey> = keys.into_iter().map(|key| key.public).collect();
         let proven = verify(text.as_bytes(), &keys).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(proven.is_over(), over, "{name}");
@@ -62,4 +63,15 @@ fn a_proof_of_a_signed_single_use_is_short_in_a_million_rows() {
     // A hash is 44 characters, two quotes and a comma.
     let bytes = signed.text.len() + 47 * (hashes.len() - count(&proof["hashes"]));
     assert!(bytes < 8 * 1024, "{bytes} bytes");
+}
+
+#[test]
+fn no_byte_of_a_proof_can_be_changed() {
+    for Good { name, text, .. } in proofs::good().iter().take(2) {
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1 << (at % 7);
+            assert!(verify(&bytes, &[]).is_err(), "{name}: byte {at}");
+        }
+    }
 }
