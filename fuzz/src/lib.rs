@@ -14,3 +14,4 @@ pub mod note;
 pub mod proof;
 pub mod row;
 pub mod text;
+pub mod verify;

@@ -39,6 +39,7 @@ pub mod id;
 pub mod json;
 pub mod lag;
 pub mod ledger;
+pub mod proof;
 pub mod store;
 pub mod text;
 pub mod time;

@@ -22,10 +22,13 @@
 pub mod clock;
 pub mod contract;
 pub mod fault;
+pub mod forged;
 pub mod memory;
+pub mod proofs;
 pub mod sample;
 pub mod scribe;
 pub mod story;
+pub mod tale;
 
 pub use clock::FixedClock;
 pub use fault::{Fault, FaultyLedger};

@@ -24,6 +24,7 @@ mod man;
 mod mcp;
 mod mint;
 mod out;
+mod proof;
 mod resolve;
 mod result;
 mod revoke;
@@ -35,6 +36,7 @@ mod tick;
 mod timer;
 mod trust;
 mod usage;
+mod verify;
 mod version;
 
 pub use failure::ERROR_KINDS;
@@ -112,6 +114,8 @@ verbs! {
     tick Tick,
     timer Timer,
     ledger Ledger,
+    proof Proof,
+    verify Verify,
     key Key,
     trust Trust,
     lag Lag,
@@ -132,6 +136,8 @@ impl Verb {
             | Verb::List(_)
             | Verb::Show(_)
             | Verb::Ledger(_)
+            | Verb::Proof(_)
+            | Verb::Verify(_)
             | Verb::Lag(_)
             | Verb::Executors(_)
             | Verb::Doctor(_)

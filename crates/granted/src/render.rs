@@ -9,6 +9,8 @@ use granted_core::time::{Relative, Stamp};
 use granted_core::trust::Signature;
 use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
+pub mod proof;
+
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
     let agent = row.by.agent.as_ref().map(|agent| format!(" by {agent}")).unwrap_or_default();

@@ -32,11 +32,13 @@ use crate::id::Id;
 use crate::store::RawLine;
 use signatures::Signatures;
 
+mod excerpt;
 mod fold;
 mod moves;
 mod refs;
 mod signatures;
 
+pub use excerpt::{check_history, check_signatures};
 pub use fold::check_subject_events;
 pub use moves::{MOVE_BYTES, Move, Step};
 

@@ -77,6 +77,15 @@ impl BookKey {
     }
 }
 
+/// Reads the public key of this book, as `NAME+ID+KEY`.
+pub fn verifier(book: Id, text: &str) -> Result<Verifier, NoteError> {
+    let key: Verifier = text.parse()?;
+    match *key.name() == name(book)? {
+        true => Ok(key),
+        false => Err(NoteError::Form("the key bears another name than the ledger's")),
+    }
+}
+
 fn name(book: Id) -> Result<KeyName, NoteError> {
     origin(book).parse()
 }

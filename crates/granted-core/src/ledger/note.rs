@@ -117,6 +117,11 @@ pub struct Verifier {
 }
 
 impl Verifier {
+    /// The name.
+    pub fn name(&self) -> &KeyName {
+        &self.name
+    }
+
     /// The four bytes by which a signature names its key.
     fn id(&self) -> [u8; 4] {
         let hash = Sha256::new().chain_update(self.name.0.as_bytes()).chain_update(b"\n");

@@ -101,6 +101,38 @@ pub fn inclusion<N: Nodes>(index: u64, size: u64, nodes: &mut N) -> Result<Vec<D
     Ok(proof)
 }
 
+/// The hashes that make the root together with some leaves: those over the parts of the tree that have
+/// none of them, from left to right. What [`root_of`] needs. The indices ascend and are below `size`.
+pub fn beside<N: Nodes>(
+    indices: &[u64],
+    size: u64,
+    nodes: &mut N,
+) -> Result<Vec<Digest>, N::Error> {
+    let mut hashes = Vec::new();
+    gather(indices, 0, size, nodes, &mut hashes)?;
+    Ok(hashes)
+}
+
+fn gather<N: Nodes>(
+    indices: &[u64],
+    begin: u64,
+    end: u64,
+    nodes: &mut N,
+    hashes: &mut Vec<Digest>,
+) -> Result<(), N::Error> {
+    match (indices, end - begin) {
+        ([], _) => hashes.push(part(begin, end, nodes)?),
+        (_, 1) => {}
+        (indices, count) => {
+            let middle = begin + split(count);
+            let (left, right) = indices.split_at(indices.partition_point(|index| *index < middle));
+            gather(left, begin, middle, nodes, hashes)?;
+            gather(right, middle, end, nodes, hashes)?;
+        }
+    }
+    Ok(())
+}
+
 /// The proof that the tree over the first `new` leaves goes on from that over the first `old`:
 /// what [`verify_consistency`] needs. 0 < `old` ≤ `new`.
 pub fn consistency<N: Nodes>(old: u64, new: u64, nodes: &mut N) -> Result<Vec<Digest>, N::Error> {
@@ -188,6 +220,37 @@ pub fn verify_inclusion(
         (index, last) = (index >> 1, last >> 1);
     }
     last == 0 && hash == root
+}
+
+/// The root of the tree over `size` leaves, from some of them and the hashes [`beside`] them. The leaves
+/// stand with their indices, which ascend; `None` if they do not, or the hashes are too few or too many.
+pub fn root_of(leaves: &[(u64, Digest)], size: u64, beside: &[Digest]) -> Option<Digest> {
+    let ascend = leaves.windows(2).all(|pair| matches!(pair, [(a, _), (b, _)] if a < b));
+    if !ascend || leaves.last().is_none_or(|(index, _)| *index >= size) {
+        return None;
+    }
+    let mut hashes = beside.iter();
+    let root = climb(leaves, 0, size, &mut hashes)?;
+    hashes.next().is_none().then_some(root)
+}
+
+fn climb(
+    leaves: &[(u64, Digest)],
+    begin: u64,
+    end: u64,
+    hashes: &mut std::slice::Iter<'_, Digest>,
+) -> Option<Digest> {
+    match (leaves, end - begin) {
+        ([], _) => hashes.next().copied(),
+        ([(_, leaf), ..], 1) => Some(*leaf),
+        (leaves, count) => {
+            let middle = begin + split(count);
+            let (left, right) =
+                leaves.split_at(leaves.partition_point(|(index, _)| *index < middle));
+            let left = climb(left, begin, middle, hashes)?;
+            Some(node(left, climb(right, middle, end, hashes)?))
+        }
+    }
 }
 
 /// Whether a proof shows that the tree over `new` leaves with one root goes on from that over `old`

@@ -19,6 +19,7 @@ use crate::decision::revoke::RevokeError;
 use crate::decision::trust::TrustError;
 use crate::home::HomeError;
 use crate::ledger::checkpoint::CheckpointError;
+use crate::ledger::proof::ProofError;
 use crate::ledger::prove::ProveError;
 use crate::ledger::witness::Doubt;
 use crate::sign::SignError;
@@ -209,6 +210,18 @@ impl From<ProveError> for Failure {
         match error {
             ProveError::Checkpoint(error) => error.into(),
             error => Failure::refused(error).hint("to make one: granted ledger checkpoint"),
+        }
+    }
+}
+
+impl From<ProofError> for Failure {
+    fn from(error: ProofError) -> Failure {
+        match error {
+            ProofError::Checkpoint(error) => error.into(),
+            ProofError::Invalid(_) => {
+                Failure::new(Kind::Ledger, error).hint("look closer: granted ledger verify")
+            }
+            error => Failure::refused(error),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use granted_core::decision::grant::STAYS_HUMAN;
 use granted_core::ledger::Event as Row;
+use granted_core::proof::Check;
 use pulldown_cmark::{Event, Options, Parser};
 
 mod blocks;
@@ -170,6 +171,14 @@ fn every_kind_of_row_has_a_part() {
     let headings = FORMAT.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let headings: BTreeSet<&str> = headings.collect();
     assert_eq!(headings, Row::KINDS.iter().copied().collect());
+}
+
+#[test]
+fn every_check_of_a_proof_is_told_in_its_order() {
+    let (_, checks) = part(FORMAT, "## Proofs of a grant").split_once("by its name:\n\n").unwrap();
+    let told: Vec<&str> = rows(checks).iter().map(|row| row[0].trim_matches('`')).collect();
+    let made: Vec<&str> = Check::ALL.iter().map(|check| check.as_str()).collect();
+    assert_eq!(told, made);
 }
 
 /// The words in a text that begin like this and go on in capitals.

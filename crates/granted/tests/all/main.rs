@@ -38,6 +38,7 @@ mod mcp;
 mod mortal;
 mod names;
 mod notices;
+mod proof;
 mod pty;
 mod races;
 mod sealed;

@@ -200,3 +200,30 @@ proptest! {
             || !verify_consistency((index, Digest::ZERO), (size, Digest::ZERO), &proof));
     }
 }
+
+#[test]
+fn every_choice_of_leaves_of_small_trees_leads_to_the_root_and_no_other() {
+    for size in 1..=9_u64 {
+        let mut tree = leaves(size);
+        let all = naive(&tree.0);
+        for choice in 1..1_u64 << size {
+            let indices: Vec<u64> = (0..size).filter(|index| choice >> index & 1 == 1).collect();
+            let Ok(hashes) = beside(&indices, size, &mut tree);
+            let chosen: Vec<(u64, Digest)> =
+                indices.iter().map(|index| (*index, tree.0[*index as usize])).collect();
+            assert_eq!(root_of(&chosen, size, &hashes), Some(all));
+            assert!(refuses_changed(&hashes, |hashes| root_of(&chosen, size, hashes) == Some(all)));
+            for place in 0..chosen.len() {
+                let mut changed = chosen.clone();
+                changed[place].1 = Digest::ZERO;
+                assert_ne!(root_of(&changed, size, &hashes), Some(all));
+                changed.remove(place);
+                assert_ne!(root_of(&changed, size, &hashes), Some(all));
+                changed.insert(place, (chosen[place].0 + 1, chosen[place].1));
+                assert_ne!(root_of(&changed, size, &hashes), Some(all));
+            }
+        }
+        assert_eq!(root_of(&[], size, &[all]), None);
+        assert_eq!(root_of(&[(size, all)], size, &[all]), None);
+    }
+}
