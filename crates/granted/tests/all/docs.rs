@@ -8,7 +8,7 @@ use granted_core::ledger::Event as Row;
 use granted_core::proof::Check;
 use pulldown_cmark::{Event, Options, Parser};
 
-mod blocks;
+pub mod blocks;
 mod links;
 mod pages;
 

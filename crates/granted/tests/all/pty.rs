@@ -102,6 +102,18 @@ impl Pty {
         self.line(password);
     }
 
+    /// Answers each of these as often as it is asked, until the program has ended.
+    pub fn answer(&mut self, answers: &[(&str, &str)]) {
+        while self.more() {
+            for (prompt, answer) in answers {
+                if let Some(at) = self.shown[self.seen..].find(prompt) {
+                    self.seen += at + prompt.len();
+                    self.line(answer);
+                }
+            }
+        }
+    }
+
     /// Presses Ctrl-C.
     pub fn interrupt(&mut self) {
         self.master.write_all(b"\x03").unwrap();

@@ -4,6 +4,8 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
 use super::{Document, documents, events};
 use crate::home::{Home, Run};
+use crate::keys::PASSWORD;
+use crate::pty::Pty;
 
 /// Blocks of commands that are not run: the document, how the block begins, and why.
 const NOT_RUN: &[(&str, &str, &str)] = &[
@@ -83,8 +85,20 @@ fn shell(home: &Home, script: &str) -> Run {
     home.shell(&format!("exec 2>&1\n{script}")).output().unwrap().into()
 }
 
+/// Runs a script likewise, at a terminal where the person answers what is asked.
+fn at_terminal(home: &Home, script: &str) -> Run {
+    let mut pty = Pty::start(&home.shell(&format!("exec 2>&1\n{script}")));
+    pty.answer(&[
+        ("password for key", PASSWORD),
+        ("again: ", PASSWORD),
+        ("password of", PASSWORD),
+        ("[y/N] ", "y"),
+    ]);
+    pty.end()
+}
+
 /// Whether a line is what the document shows of it; `…` there stands for anything.
-fn is_shown(line: &str, shown: &str) -> bool {
+pub fn is_shown(line: &str, shown: &str) -> bool {
     let Some((first, rest)) = shown.split_once('…') else { return line == shown };
     let Some(mut line) = line.strip_prefix(first) else { return false };
     let parts: Vec<&str> = rest.split('…').collect();
@@ -112,7 +126,10 @@ fn commands_run_as_they_are_written() {
                 unused.retain(|named| !is_this(named));
                 continue;
             }
-            let run = shell(&home, &block.text);
+            let run = match block.text.contains("granted key new") {
+                true => at_terminal(&home, &block.text),
+                false => shell(&home, &block.text),
+            };
             let said = &run.stdout;
             if let Some(shown) = &block.output {
                 let place = format!("{}: {}printed\n{said}", document.name, block.text);
