@@ -14,4 +14,5 @@ pub mod note;
 pub mod proof;
 pub mod row;
 pub mod text;
+pub mod trust;
 pub mod verify;

@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 
 from bench import Bench
-from budgets import discharge, process, prove, status, threads, verify
+from budgets import discharge, process, prove, signed, status, threads, verify
 from durable import durable
 from machine import machine
 from mcp_line import mcp
 from peers import claim, cycle
 from probes import probes
 
-LINES = [discharge, process, threads, status, verify, prove, mcp, claim, cycle, durable, probes]
+LINES = [discharge, process, signed, threads, status, verify, prove, mcp, claim, cycle, durable, probes]
 PAGE = Path("docs/performance.md")
 
 program, works, folder, *words = sys.argv[1:]

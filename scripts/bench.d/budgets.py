@@ -80,6 +80,20 @@ def prove(bench: Bench) -> Table:
     samples = bench.work("prove", bench.program, book(bench, LARGE), LARGE, 300)
     took, text = median(samples["granted"]), spread(samples["granted"], "ms", 1e3)
     table.budget(f"`granted ledger prove`, over {LARGE:,} rows", text, "", "", "under 20 ms", took < 20_000)
+    table.add(f"`granted proof` of a spent grant there", spread(samples["proof"], "ms", 1e3), "", "", "", "")
+    size = samples["bytes"]
+    table.budget("the largest such proof", f"{size:,} bytes", "", "", "under 8 KiB", size < 8 << 10)
+    table.remarks.append(reference(samples["true"]))
+    return table
+
+
+def signed(bench: Bench) -> Table:
+    table = Table("signed", BUDGET)
+    samples = bench.work("signed", bench.sub("signed"), bench.program, 600)
+    ours, base = (spread(samples[name], "µs") for name in ("signed", "plain"))
+    more = median(samples["signed"]) - median(samples["plain"])
+    what = "durable discharge of a signed grant in one process"
+    table.budget(what, ours, f"of an unsigned one: {base}", f"{more:+.0f} µs", "under +100 µs", more < 100)
     table.remarks.append(reference(samples["true"]))
     return table
 

@@ -18,6 +18,7 @@ mod discharge;
 mod process;
 mod prove;
 mod samples;
+mod signed;
 mod status;
 mod verify;
 
@@ -30,7 +31,8 @@ lines crowd FOLDER PROGRAM ROUNDS     64 threads beside one
 lines book FOLDER GRANTS              makes a book of so many grants
 lines status PROGRAM COUNT SMALL GRANTS LARGE GRANTS   `granted status` in two such books
 lines verify PROGRAM HOME COUNT       `granted ledger verify` beside sha256sum
-lines prove PROGRAM HOME ROWS COUNT   `granted ledger prove` in a book of so many rows
+lines prove PROGRAM HOME ROWS COUNT   `granted ledger prove` and `granted proof` in a book of so many grants
+lines signed FOLDER PROGRAM COUNT     discharges of signed grants beside others
 lines cycle FIRST COUNT               mint and discharge in this process, in GRANTED_HOME
 It is called by scripts/bench, which knows the budgets.";
 
@@ -51,6 +53,7 @@ fn main() {
             status::run(program, number(count), books)
         }
         ["verify", program, home, count] => verify::run(program, &path(home), number(count)),
+        ["signed", folder, program, count] => signed::run(&path(folder), program, number(count)),
         ["prove", program, home, rows, count] => {
             prove::run(program, &path(home), number(rows), number(count))
         }
