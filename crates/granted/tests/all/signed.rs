@@ -173,6 +173,29 @@ fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
     home.verify();
 }
 
+/// A damaged end that held it was accepted, which closed it: to mint it again is refused, and not tried for ever.
+#[test]
+fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
+    let home = Home::new();
+    let keygen = |args: &[&str]| {
+        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+        run.ok()
+    };
+    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.mint("1", "");
+    home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
+    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    let mint = "mint --from grant.txt --signature grant.txt.sig --again";
+    home.say(mint).ok();
+    let mut bytes = home.bytes();
+    let end = bytes.len() - 2;
+    bytes[end] = b'x';
+    std::fs::write(home.ledger(), bytes).unwrap();
+    home.say("ledger accept --by me --reason damage").ok();
+    assert!(home.say(mint).exits(1).stderr.contains("minted already"));
+    home.verify();
+}
+
 #[test]
 fn the_persons_word_and_an_accept_are_signed() {
     let home = home();
