@@ -197,6 +197,27 @@ fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
 }
 
 #[test]
+fn a_grant_signed_for_another_book_is_not_minted_in_open_mode_either() {
+    let (home, other) = (Home::new(), Home::new());
+    let keygen = |args: &[&str]| {
+        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+        run.ok()
+    };
+    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
+    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    for name in ["grant.txt", "grant.txt.sig"] {
+        other.write(name, std::fs::read(home.dir().join(name)).unwrap());
+    }
+    other.mint("1", "");
+    let mint = "mint --from grant.txt --signature grant.txt.sig";
+    let refused = other.say(mint).exits(1);
+    assert!(refused.stderr.contains("a grant of another book"), "{refused:?}");
+    other.verify();
+    home.say(mint).ok();
+}
+
+#[test]
 fn the_persons_word_and_an_accept_are_signed() {
     let home = home();
     sign(&home, MINT).ok();
