@@ -12,7 +12,9 @@ use granted_exec::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, OptionalActions, isatty, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, isatty, tcgetattr, tcsetattr,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -21,6 +23,9 @@ const MAX_LINE: usize = 4_096;
 
 /// The fewest characters of a new password.
 pub const MIN_PASSWORD: usize = 8;
+
+/// In the place of a character of the terminal's: there is none.
+const NO_KEY: u8 = 0;
 
 /// Why the person was not asked, or did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -111,6 +116,8 @@ impl Terminal {
         let mut modes = before.clone();
         modes.local_modes.remove(LocalModes::ECHO);
         modes.local_modes.insert(LocalModes::ICANON | LocalModes::ISIG | echo);
+        // Nobody is left with a terminal that shows nothing, or comes back to one that shows the password.
+        modes.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
         self.signals.at_once.store(false, Ordering::SeqCst);
         // What was typed before the question is no answer to it.
         let read = tcsetattr(&self.tty, OptionalActions::Flush, &modes)

@@ -119,7 +119,8 @@ impl GrantState {
                 let discharge = discharge_of(row);
                 let claim = self.claims.iter_mut().find(|c| Some(c.discharge) == discharge);
                 if let Some(claim) = claim {
-                    claim.outcome = Some(noted(row, outcome));
+                    // A second one is not to take back what the first one spent.
+                    claim.outcome.get_or_insert_with(|| noted(row, outcome));
                 }
             }
             Event::Revoked(revoked) => self.revoked = Some(noted(row, revoked)),
@@ -218,7 +219,9 @@ impl Attempt {
                 self.executor_result = Some(noted(row, result));
             }
             Event::Result(result) => self.wrapper_result = Some(noted(row, result)),
-            Event::Outcome(outcome) => self.outcome = Some(noted(row, outcome)),
+            Event::Outcome(outcome) => {
+                self.outcome.get_or_insert_with(|| noted(row, outcome));
+            }
             Event::LateResult(result) => self.late = Some(noted(row, result)),
             Event::Resolved(resolved) => self.resolved = Some(noted(row, resolved)),
             _ => {}

@@ -118,6 +118,9 @@ pub enum Refusal {
     /// It was minted before.
     #[error("grant {0} was minted already")]
     Minted(Id),
+    /// It was decided on for another book.
+    #[error("it is a grant of another book, {0}")]
+    OtherBook(Id),
     /// It is not signed as it has to be.
     #[error("signatures are asked for: {0}")]
     Signature(SignatureError),
@@ -182,6 +185,9 @@ pub fn mint(terms: &Terms, facts: &Facts) -> Result<Grant, Refusal> {
 /// The row of a grant that was decided on and, where signatures are asked for, signed since. It is refused
 /// if what the book trusts moves meanwhile.
 pub fn row(grant: &Grant, facts: &Facts, trust: &Trust, is_new: bool) -> Result<Draft, Refusal> {
+    if grant.book != facts.book {
+        return Err(Refusal::OtherBook(grant.book));
+    }
     if !is_new {
         return Err(Refusal::Minted(grant.id));
     }

@@ -4,7 +4,7 @@
 use ed25519_dalek::pkcs8::KeypairBytes;
 use ed25519_dalek::{Signer as _, SigningKey};
 use pkcs8::der::pem::PemLabel as _;
-use pkcs8::pkcs5::{pbes2, scrypt};
+use pkcs8::pkcs5::{EncryptionScheme, pbes2, scrypt};
 use pkcs8::{
     EncodePrivateKey as _, EncryptedPrivateKeyInfoRef, LineEnding, PrivateKeyInfoRef,
     SecretDocument,
@@ -24,10 +24,18 @@ pub enum SealError {
     /// It does not open.
     #[error("the password is wrong, or the file is damaged")]
     Closed,
+    /// To try a password would take more memory or time than it is worth, or the file says nonsense of it.
+    #[error("it asks for more work than 256 MiB of scrypt or ten million rounds of PBKDF2")]
+    Cost,
     /// What is in it is another sort of key.
     #[error("it is no key of Ed25519")]
     Kind,
 }
+
+/// The most blocks of 128 bytes that scrypt may work through: each of them takes memory, or time.
+const MAX_BLOCKS: u64 = 1 << 21;
+/// The most rounds of PBKDF2.
+const MAX_ROUNDS: u32 = 10_000_000;
 
 /// A person's private key. It is wiped when it goes.
 pub struct SecretKey {
@@ -81,7 +89,11 @@ impl SecretKey {
         let (label, sealed) = SecretDocument::from_pem(pem).map_err(|_| SealError::Form)?;
         EncryptedPrivateKeyInfoRef::validate_pem_label(label).map_err(|_| SealError::Form)?;
         let sealed = EncryptedPrivateKeyInfoRef::try_from(sealed.as_bytes());
-        let plain = sealed.map_err(|_| SealError::Form)?.decrypt(password);
+        let sealed = sealed.map_err(|_| SealError::Form)?;
+        if !is_affordable(&sealed.encryption_algorithm) {
+            return Err(SealError::Cost);
+        }
+        let plain = sealed.decrypt(password);
         let plain = plain.map_err(|_| SealError::Closed)?;
         let info = PrivateKeyInfoRef::try_from(plain.as_bytes()).map_err(|_| SealError::Closed)?;
         let bytes = KeypairBytes::try_from(info).map_err(|_| SealError::Kind)?;
@@ -89,9 +101,69 @@ impl SecretKey {
     }
 }
 
+/// Whether a password is tried with bounded work. The file says how much that is, before anything tells
+/// whose file it is.
+fn is_affordable(scheme: &EncryptionScheme) -> bool {
+    let EncryptionScheme::Pbes2(pbes2::Parameters { kdf, .. }) = scheme else { return true };
+    match kdf {
+        pbes2::Kdf::Scrypt(how) => {
+            let factors = [how.block_size, how.parallelization].map(u64::from);
+            let blocks = factors.iter().try_fold(how.cost_parameter, |n, by| n.checked_mul(*by));
+            blocks.is_some_and(|blocks| (1..=MAX_BLOCKS).contains(&blocks))
+        }
+        pbes2::Kdf::Pbkdf2(how) => how.iteration_count <= MAX_ROUNDS,
+        // Nothing else is opened.
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use pkcs8::pkcs5::pbes2::{Kdf, Pbkdf2Params};
+
     use super::*;
+
+    #[test]
+    fn no_file_makes_opening_it_take_for_ever() {
+        let sealed = pkcs8::der::asn1::OctetStringRef::new(&[0; 64]).unwrap();
+        let how = |kdf| {
+            let encryption = pbes2::EncryptionScheme::Aes256Cbc { iv: [0; 16] };
+            let scheme = EncryptionScheme::Pbes2(pbes2::Parameters { kdf, encryption });
+            let info =
+                EncryptedPrivateKeyInfoRef { encryption_algorithm: scheme, encrypted_data: sealed };
+            let der = SecretDocument::encode_msg(&info).unwrap();
+            let pem = der.to_pem(EncryptedPrivateKeyInfoRef::PEM_LABEL, LineEnding::LF).unwrap();
+            SecretKey::open(&pem, b"open sesame").map(|_| ())
+        };
+        let scrypt = |n, r, p| {
+            let cost = scrypt::Params::new(14, 8, 1).unwrap();
+            let fair = pbes2::ScryptParams::from_params_and_salt(cost, &[1; 16]).unwrap();
+            how(Kdf::Scrypt(pbes2::ScryptParams {
+                cost_parameter: n,
+                block_size: r,
+                parallelization: p,
+                ..fair
+            }))
+        };
+        let pbkdf2 = |rounds| {
+            let fair = Pbkdf2Params::hmac_sha256(1, &[1; 16]).unwrap();
+            how(Kdf::Pbkdf2(Pbkdf2Params { iteration_count: rounds, ..fair }))
+        };
+        for (n, r, p) in [
+            (0, 8, 1),
+            (1 << 19, 8, 1),
+            (1 << 30, 8, 1),
+            (1 << 14, 8, u16::MAX),
+            (1 << 14, u16::MAX, 1),
+            (u64::MAX, u16::MAX, u16::MAX),
+        ] {
+            assert_eq!(scrypt(n, r, p), Err(SealError::Cost), "{n} {r} {p}");
+        }
+        assert_eq!(pbkdf2(u32::MAX), Err(SealError::Cost));
+        // What is not too much is tried, and does not open.
+        assert_eq!(scrypt(1 << 10, 8, 1), Err(SealError::Closed));
+        assert_eq!(pbkdf2(1_000), Err(SealError::Closed));
+    }
 
     #[test]
     fn what_is_sealed_opens_with_its_password_only() {

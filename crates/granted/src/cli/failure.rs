@@ -242,7 +242,9 @@ impl From<Refusal> for Failure {
             Refusal::EmptyWindow { .. } | Refusal::WindowOver { .. } => Failure::usage(refusal),
             Refusal::HasGrant { .. } => Failure::refused(refusal)
                 .hint("to mint another beside it: --again; to take it back: granted revoke"),
-            Refusal::Signature(_) | Refusal::Minted(_) => Failure::refused(refusal),
+            Refusal::Signature(_) | Refusal::Minted(_) | Refusal::OtherBook(_) => {
+                Failure::refused(refusal)
+            }
             Refusal::Twice(_) => {
                 Failure::usage(refusal).hint("to mint several for one object: --again")
             }

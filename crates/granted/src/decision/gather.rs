@@ -24,6 +24,8 @@ pub(crate) fn grants_of(book: &Book, object: &Object) -> Result<(Vec<GrantState>
             states.extend(grant(book, minted.grant.id)?);
         }
     }
+    // A row may say that it moves an object, and mint a grant of another.
+    states.retain(|state| state.grant.object == *object);
     Ok((states, last))
 }
 
@@ -41,9 +43,10 @@ pub(crate) fn object_last(book: &Book, object: &Object) -> Result<u64, ReadError
     Ok(mints.last().map_or(0, |row| row.seq))
 }
 
-/// One grant, by its id.
+/// One grant, by its id. A row may say that it moves a grant, and mint another.
 pub(crate) fn grant(book: &Book, id: Id) -> Result<Option<GrantState>, ReadError> {
-    Ok(GrantState::fold(&book.ledger.rows(&Subject::grant(id))?))
+    let state = GrantState::fold(&book.ledger.rows(&Subject::grant(id))?);
+    Ok(state.filter(|state| state.grant.id == id))
 }
 
 /// One attempt, by its id.

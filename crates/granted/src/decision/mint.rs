@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use granted_core::decision::document::{DocumentName, render};
 use granted_core::decision::mint::{Facts, Refusal, Terms, mint_all, row};
 use granted_core::decision::{Grant, Object};
-use granted_core::ledger::Draft;
+use granted_core::ledger::{Draft, Subject};
 use granted_core::store::{AppendError, ReadError};
 use granted_core::trust::{Signature, Statement, Trust};
 
@@ -102,8 +102,9 @@ fn rows(
     trust: &Trust,
 ) -> Result<Vec<Draft>, MintError> {
     let row = |(index, (grant, (_, facts))): (usize, (&Grant, &(Terms, Facts)))| {
-        // One that was decided on before may have been minted since.
-        let is_new = gather::grant(book, grant.id).map_err(MintError::from)?.is_none();
+        // One that was decided on before may have been minted since, or closed with a damaged end.
+        let rows = book.ledger.rows(&Subject::grant(grant.id)).map_err(MintError::from)?;
+        let is_new = rows.is_empty();
         row(grant, facts, trust, is_new).map_err(|refusal| MintError::Refused(index, refusal))
     };
     grants.iter().zip(facts).enumerate().map(row).collect()

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, SpecialCodeIndex, tcgetattr};
 
 use crate::home::Run;
 
@@ -122,6 +122,11 @@ impl Pty {
     /// Whether the terminal shows what is typed.
     pub fn echoes(&self) -> bool {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ECHO)
+    }
+
+    /// Whether Ctrl-Z suspends what runs there.
+    pub fn suspends(&self) -> bool {
+        tcgetattr(&self.slave).unwrap().special_codes[SpecialCodeIndex::VSUSP] == 0x1a
     }
 
     fn all(&mut self) -> String {

@@ -108,23 +108,97 @@ fn what_no_trusted_key_signed_is_not_used() {
     home.verify();
 }
 
+/// Writes a row behind the others; the chain is right.
+fn write_row(home: &Home, mut row: Value) {
+    let text = String::from_utf8(home.bytes()).unwrap();
+    let last = text.lines().last().unwrap();
+    row["seq"] = Value::from(text.lines().count() + 1);
+    row["prev"] = granted_core::digest::Digest::of(last.as_bytes()).to_string().into();
+    row.as_object_mut().unwrap().remove("of");
+    let line = serde_json::to_string(&row).unwrap() + "\n";
+    std::fs::write(home.ledger(), text + &line).unwrap();
+}
+
+/// A signed grant that was used is not used again, for its own object or another, by rows that give it
+/// another place or its attempt another end.
+#[test]
+fn no_row_that_somebody_wrote_brings_a_signed_grant_back() {
+    let home = home();
+    sign(&home, MINT).ok();
+    let minted = home.rows_of("decision.minted").pop().unwrap();
+    let (grant, document) = (minted["refs"][0][0].as_str().unwrap(), home.document("a"));
+    let unspent = std::fs::read(&document).unwrap();
+    assert_eq!(home.discharge("a", "true", &["--action", "send"])["reason"], "confirmed");
+    let (used, last) = (home.bytes(), home.rows().len());
+    let outcome = home.rows_of("decision.outcome").pop().unwrap();
+    let attempt = outcome["refs"][0][0].as_str().unwrap();
+    let other = "01M3RN7R72000KRVQKEBZ99Y1A";
+    let changed = |row: &Value, refs: Value, body: &[(&str, Value)]| {
+        let mut row = row.clone();
+        row["refs"] = refs;
+        body.iter().for_each(|(field, value)| row["body"][*field] = value.clone());
+        row
+    };
+    let mut unsigned = minted["body"]["grant"].clone();
+    unsigned["id"] = other.into();
+    for (what, rows) in [
+        (
+            "its executor declined",
+            vec![changed(
+                &outcome,
+                serde_json::json!([[attempt, last], [grant, last]]),
+                &[("outcome", "refused".into()), ("reason", "executor_declined".into())],
+            )],
+        ),
+        (
+            "another id has its rows",
+            vec![
+                changed(
+                    &minted,
+                    serde_json::json!([[format!("grant:{other}"), 0], [grant, last]]),
+                    &[],
+                ),
+                changed(
+                    &minted,
+                    serde_json::json!([["object:report/a", 2]]),
+                    &[("grant", unsigned)],
+                ),
+            ],
+        ),
+    ] {
+        std::fs::write(home.ledger(), &used).unwrap();
+        std::fs::write(&document, &unspent).unwrap();
+        rows.into_iter().for_each(|row| write_row(&home, row));
+        let report = home.discharge("a", "true", &["--action", "send"]);
+        assert_eq!(report["outcome"], "refused", "{what}: {report}");
+        assert_eq!(home.say("ledger verify").code, 1, "{what}");
+    }
+}
+
+#[test]
+fn a_signed_grant_is_used_for_its_own_object_only_whatever_a_row_says_that_it_moves() {
+    let home = home();
+    sign(&home, MINT).ok();
+    let mut row = home.rows_of("decision.minted").pop().unwrap();
+    row["refs"] = serde_json::json!([["object:report/b", 0]]);
+    write_row(&home, row);
+    let report = home.discharge("b", "true", &["--action", "send"]);
+    assert_eq!(report["reason"], "none", "{report}");
+    assert_eq!(home.say("ledger verify").code, 1);
+}
+
 /// What a program that writes every file, but has no password, makes of a book.
 #[test]
 fn a_row_that_somebody_wrote_is_not_used() {
     let home = home();
     sign(&home, MINT).ok();
-    let line = |row: &Value| serde_json::to_string(row).unwrap() + "\n";
     // The signed grant, once more, for another object; the chain and the refs are right.
     let mut row = home.rows_of("decision.minted").pop().unwrap();
-    let text = String::from_utf8(home.bytes()).unwrap();
-    let last = text.lines().last().unwrap();
-    row["seq"] = Value::from(row["seq"].as_u64().unwrap() + 1);
-    row["prev"] = granted_core::digest::Digest::of(last.as_bytes()).to_string().into();
     let new = "01M3RN7R72000KRVQKEBZ99Y1A";
     row["body"]["grant"]["object"]["id"] = "b".into();
     row["body"]["grant"]["id"] = new.into();
     row["refs"] = serde_json::json!([[format!("grant:{new}"), 0], ["object:report/b", 0]]);
-    std::fs::write(home.ledger(), text + &line(&row)).unwrap();
+    write_row(&home, row.clone());
     let name = format!("grants/report/b~{new}.json");
     let document = serde_json::to_string(&row["body"]["grant"]).unwrap();
     std::fs::write(home.root().join(name), document).unwrap();
@@ -171,6 +245,50 @@ fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
     let changed = home.say("mint --from grant.txt --signature grant.txt.sig --again");
     assert_eq!(changed.code, 1, "{changed:?}");
     home.verify();
+}
+
+/// A damaged end that held it was accepted, which closed it: to mint it again is refused, and not tried for ever.
+#[test]
+fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
+    let home = Home::new();
+    let keygen = |args: &[&str]| {
+        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+        run.ok()
+    };
+    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.mint("1", "");
+    home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
+    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    let mint = "mint --from grant.txt --signature grant.txt.sig --again";
+    home.say(mint).ok();
+    let mut bytes = home.bytes();
+    let end = bytes.len() - 2;
+    bytes[end] = b'x';
+    std::fs::write(home.ledger(), bytes).unwrap();
+    home.say("ledger accept --by me --reason damage").ok();
+    assert!(home.say(mint).exits(1).stderr.contains("minted already"));
+    home.verify();
+}
+
+#[test]
+fn a_grant_signed_for_another_book_is_not_minted_in_open_mode_either() {
+    let (home, other) = (Home::new(), Home::new());
+    let keygen = |args: &[&str]| {
+        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+        run.ok()
+    };
+    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
+    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    for name in ["grant.txt", "grant.txt.sig"] {
+        other.write(name, std::fs::read(home.dir().join(name)).unwrap());
+    }
+    other.mint("1", "");
+    let mint = "mint --from grant.txt --signature grant.txt.sig";
+    let refused = other.say(mint).exits(1);
+    assert!(refused.stderr.contains("a grant of another book"), "{refused:?}");
+    other.verify();
+    home.say(mint).ok();
 }
 
 #[test]

@@ -138,6 +138,19 @@ fn ctrl_c_leaves_nothing_and_the_terminal_as_it_was() {
     }
 }
 
+/// It would leave a terminal that shows nothing, and a shell may have it show the password afterwards.
+#[test]
+fn ctrl_z_suspends_no_question() {
+    let home = Home::new();
+    let mut pty = Pty::start(&home.command(["key", "new", "ada"]));
+    pty.until("new password");
+    assert!(!pty.suspends() && !pty.echoes());
+    pty.line(PASSWORD);
+    pty.password("again", PASSWORD);
+    pty.end().ok();
+    assert!(pty.suspends());
+}
+
 /// Without a terminal nothing is taken for a password, wherever it stands.
 #[test]
 fn a_password_is_taken_from_a_terminal_only() {
