@@ -93,7 +93,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "sign_with"])]
     unsigned_out: Option<PathBuf>,
     /// The signature of --from, which is a file that --unsigned-out wrote.
-    #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["sign_with", "unsigned_out"])]
+    #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["type", "id", "by", "sheet", "sign_with", "unsigned_out"])]
     signature: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
