@@ -64,7 +64,7 @@ struct Cli {
 #[derive(clap::Args)]
 struct Form {
     /// Print JSON: the shapes of docs/cli.md.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     json: bool,
 }
 

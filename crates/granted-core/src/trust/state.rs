@@ -214,7 +214,7 @@ pub enum Refusal {
     #[error("key {0} is not trusted")]
     NotTrusted(KeyId),
     /// Signatures would be asked for that nobody can make.
-    #[error("no key is trusted yet, so nobody could sign")]
+    #[error("no key is trusted, so nobody could sign")]
     NoKey,
     /// The mode is that already.
     #[error("the mode is {0} already")]

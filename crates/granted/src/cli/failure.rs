@@ -301,6 +301,9 @@ impl From<TrustError> for Failure {
             TrustError::Book(error) => error.into(),
             TrustError::Refused(trust::Refusal::Signature(_)) => Failure::new(Kind::Key, error)
                 .hint("what is trusted: granted trust; to sign with another key: --sign-with"),
+            TrustError::Refused(trust::Refusal::NoKey) => {
+                Failure::refused(error).hint("to make a key: granted key new NAME")
+            }
             TrustError::Refused(_) => Failure::refused(error),
         }
     }

@@ -20,7 +20,7 @@ use super::out::Out;
 /// What a trusted key signed is yours, whoever writes it down. Passwords are asked for at the terminal
 /// and are taken from nowhere else.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

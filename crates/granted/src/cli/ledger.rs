@@ -20,6 +20,7 @@ mod verify;
 /// With --json the lines as they lie in the ledger.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 pub(crate) struct Args {
     /// How many.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = count)]

@@ -20,6 +20,7 @@ use super::out::Out;
 use super::sheet;
 use super::sign_with::{SignWith, sign_all};
 use crate::book::Book;
+use crate::config::Config;
 use crate::decision::mint::{MintError, Minted, mint_signed};
 use crate::render;
 
@@ -86,14 +87,15 @@ pub(crate) struct Args {
     /// Mint the grant that this JSON file describes, in the document's field names.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind_executor", "bind", "agent"])]
     from: Option<PathBuf>,
-    /// The key that signs; default in signed mode: the only key file that is trusted.
+    /// The key that signs: the name of a key file, ssh, or ssh:PUB with a public key file;
+    /// default in signed mode: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
     /// Mint nothing: write what is to be signed into this new file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "sign_with"])]
     unsigned_out: Option<PathBuf>,
     /// The signature of --from, which is a file that --unsigned-out wrote.
-    #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["sign_with", "unsigned_out"])]
+    #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["type", "id", "by", "sheet", "sign_with", "unsigned_out"])]
     signature: Option<PathBuf>,
     /// Mint a grant for each line of this JSONL file, all or none; flags are defaults.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["decision", "type"])]
@@ -173,30 +175,41 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     }
     if !out.is_json() {
         bound.show(out);
-        note_unregistered(&minted, &book, out);
+        note_executors(&minted, &book, out);
     }
     Ok(0)
 }
 
-/// Notes the executors that these grants name and that the config does not. A program may be one
-/// itself.
-fn note_unregistered(minted: &[Minted], book: &Book, out: &Out) {
-    let named: BTreeSet<&Name> =
-        minted.iter().filter_map(|minted| minted.grant.executor.as_ref()).collect();
-    if named.is_empty() {
+/// Notes what keeps the executors that these grants name from discharging them.
+fn note_executors(minted: &[Minted], book: &Book, out: &Out) {
+    if minted.iter().all(|minted| minted.grant.executor.is_none()) {
         return;
     }
     match book.config() {
-        Ok(config) => named
-            .into_iter()
-            .filter(|name| **name != Name::exec() && !config.executors.contains_key(*name))
-            .for_each(|name| {
-                out.remark(format_args!(
-                    "note: no executor `{name}` is registered in config.toml yet"
-                ));
-            }),
+        Ok(config) => {
+            let notes = minted.iter().filter_map(|minted| unserved(&minted.grant, &config));
+            for note in notes.collect::<BTreeSet<String>>() {
+                out.remark(format_args!("note: {note}"));
+            }
+        }
         Err(e) => out.remark(format_args!("note: {}", Shown(&e.to_string()))),
     }
+}
+
+/// Why the executor that a grant names would not discharge it, if that is plain from the config.
+fn unserved(grant: &Grant, config: &Config) -> Option<String> {
+    // A program may be an executor itself, and be registered nowhere.
+    let name = grant.executor.as_ref().filter(|name| **name != Name::exec())?;
+    let Some(entry) = config.executors.get(name) else {
+        return Some(format!("no executor `{name}` is registered in config.toml yet"));
+    };
+    let (r#type, allowed) = (&grant.object.r#type, &grant.allowed_actions);
+    if !entry.types.is_empty() && !entry.types.contains(r#type) {
+        return Some(format!("executor `{name}` does not serve type `{type}`"));
+    }
+    let served = |action: &Name| entry.actions.contains(action);
+    let none = !entry.actions.is_empty() && !allowed.is_empty() && !allowed.iter().any(served);
+    none.then(|| format!("executor `{name}` serves none of the actions that this grant allows"))
 }
 
 /// Names the file that the grant came from, if it did, and of a sheet the line.

@@ -50,6 +50,10 @@ struct Written {
 /// Reads a document that was written by hand.
 pub(crate) fn read_document(path: &Path, defaults: &Asked) -> Result<Asked, Failure> {
     let bytes = read(path, MAX_DOCUMENT)?;
+    if bytes.starts_with(b"DSSEv1 ") {
+        let message = format!("`{}` is to be signed before it is minted", path.display());
+        return Err(Failure::usage(message).hint("name its signature: --signature"));
+    }
     let asked = asked(&bytes, defaults, false);
     asked.map_err(|e| Failure::usage(format!("`{}`: {e}", path.display())))
 }

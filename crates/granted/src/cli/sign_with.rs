@@ -13,6 +13,9 @@ use crate::sign::{KeyFile, Signer};
 use crate::ssh::Ssh;
 use crate::terminal::Terminal;
 
+/// What is said of a book in which nobody can sign any more.
+pub(crate) const NO_KEY_LEFT: &str = "no key is left that this book trusts, so none can sign in it";
+
 /// Which key signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignWith {
@@ -81,6 +84,11 @@ pub(crate) fn signer(
     with: Option<&SignWith>,
     trust: &Trust,
 ) -> Result<Box<dyn Signer>, Failure> {
+    if trust.has_begun() && trust.keys().is_empty() {
+        return Err(Failure::new(Kind::Key, NO_KEY_LEFT).hint(
+            "to begin a new book, move the ledger, what lies beside it and the grants away",
+        ));
+    }
     let signer: Box<dyn Signer> = match with {
         Some(SignWith::Name(name)) => Box::new(key_file(book, name.clone())?),
         Some(SignWith::Ssh) => Box::new(Ssh::first(trust).map_err(|e| {
@@ -100,7 +108,13 @@ pub(crate) fn signer(
 }
 
 fn key_file(book: &Book, name: KeyName) -> Result<KeyFile, Failure> {
-    KeyFile::new(book.home(), name).map_err(|e| Failure::new(Kind::Key, e))
+    let known = keys::names(book.home()).is_ok_and(|names| names.contains(&name));
+    KeyFile::new(book.home(), name).map_err(|e| match (Failure::new(Kind::Key, e), known) {
+        (failure, true) => failure,
+        (failure, false) => {
+            failure.hint("which there are: granted key list; an SSH key: --sign-with ssh")
+        }
+    })
 }
 
 /// The only key file that is trusted.
@@ -115,8 +129,8 @@ fn only(book: &Book, trust: &Trust) -> Result<KeyName, Failure> {
     }
     match trusted.as_slice() {
         [name] => Ok(name.clone()),
-        [] => Err(Failure::new(Kind::Key, "none of the keys in the home is trusted")
-            .hint("name the key that signs: --sign-with; what is trusted: granted trust")),
+        [] => Err(Failure::new(Kind::Key, "no key file is trusted")
+            .hint("to sign with an SSH key: --sign-with ssh; what is trusted: granted trust")),
         names => {
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let message = format!("several keys could sign: {}", names.join(", "));

@@ -15,7 +15,7 @@ use super::out::Out;
 /// The timers are units of your own: nobody but you needs to allow them. docs/timer.md says what is in
 /// them, and what to do on a machine without systemd.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -13,7 +13,7 @@ use crate::decision::trust::trust;
 
 /// Say whether this book asks for signatures, and which keys it trusts.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,

@@ -25,7 +25,8 @@ pub struct Held {
 pub struct Collected {
     /// Those that the book's key signed.
     pub held: Vec<Held>,
-    /// Files that hold something else, which the ledger cannot go on from.
+    /// Files that hold something else, which the ledger cannot go on from; also the named one, if it is
+    /// missing or cannot be read.
     pub wrong: Vec<(PathBuf, String)>,
     /// Witnesses that are missing or cannot be read.
     pub unusable: Vec<String>,
@@ -61,6 +62,10 @@ pub fn collect(book: &Book, named: Option<&Path>) -> Result<Collected, BookError
             Ok(None) if !elsewhere => continue,
             Ok(None) => {
                 collected.unusable.push(format!("the witness `{shown}` is missing"));
+                continue;
+            }
+            Err(why) if Some(path) == named => {
+                collected.wrong.push((path.to_owned(), why));
                 continue;
             }
             Err(why) => {

@@ -7,6 +7,7 @@ use granted_core::trust::Change;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
+use super::super::sign_with::NO_KEY_LEFT;
 use super::KeyJson;
 use crate::decision::trust::{change, trust};
 use crate::keys::{self, KeyName};
@@ -65,6 +66,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
             out.remark("it is trusted from now on, as the first key of this book");
             out.remark("to have only grants used that are signed: granted trust mode signed");
         }
+        None if trust.keys().is_empty() => out.remark(format_args!("note: {NO_KEY_LEFT}")),
         None => out.remark(format_args!("to have it trusted: granted key trust {name}")),
     }
     Ok(0)

@@ -7,11 +7,13 @@ use serde::Serialize;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
+use super::super::sign_with::NO_KEY_LEFT;
 use crate::decision::trust::{change, trust};
 
 /// Trust a key no more. This takes away, so nothing signs it.
 ///
 /// What the key signed before stays what it was in the record; grants that it signed are used no more.
+/// If no key is left, none can be trusted again in this book.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -45,7 +47,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         false => out.line(format_args!("key {id} is trusted no more")),
     }
     if trust(&book)?.keys().is_empty() {
-        out.remark("note: no key is left, so nobody can sign for another one in this book");
+        out.remark(format_args!("note: {NO_KEY_LEFT}"));
     }
     Ok(0)
 }

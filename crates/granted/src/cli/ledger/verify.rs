@@ -176,8 +176,11 @@ fn tell_held(compared: &[Compared], witnessed: u64, since: Option<Stamp>, out: &
     for one in compared {
         let path = Shown(&one.path);
         match (&one.cause, one.rows) {
-            (Some(cause), _) => {
+            (Some(cause), Some(_)) => {
                 out.line(format_args!("it does not go on from `{path}`: {}", Shown(cause)));
+            }
+            (Some(cause), None) => {
+                out.line(format_args!("`{path}` is no checkpoint of this book: {}", Shown(cause)));
             }
             (None, Some(rows)) if one.elsewhere => {
                 out.line(format_args!("it goes on from row {rows}, as `{path}` has it"));

@@ -1,14 +1,14 @@
 //! Signing a grant elsewhere: it is decided here, signed with OpenSSH's own tools wherever the key is, and
 //! minted here with the signature.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use granted_core::decision::Grant;
 use granted_core::decision::mint::Terms;
 use granted_core::digest::Digest;
 use granted_core::trust::{Purpose, Statement, sshsig};
-use granted_store::open;
+use granted_store::open::{self, OpenError};
 use serde::Serialize;
 
 use super::super::failure::{Failure, Kind};
@@ -38,7 +38,12 @@ pub(super) fn write_unsigned(
         return Err(Failure::usage("--unsigned-out is for one grant"));
     };
     let statement = Statement::grant(grant);
-    let mut file = open::create(path).map_err(Failure::input)?;
+    let mut file = open::create(path).map_err(|e| match &e {
+        OpenError::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
+            Failure::input(format!("`{}` is there already", path.display()))
+        }
+        _ => Failure::input(e),
+    })?;
     file.write_all(&statement.bytes()).map_err(|e| Failure::at(path, &e))?;
     let (digest, namespace) = (statement.digest(), Purpose::Decision.namespace());
     if out.is_json() {
