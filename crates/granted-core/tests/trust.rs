@@ -140,6 +140,10 @@ fn a_signed_grant_is_good_by_a_trusted_key_only() {
     let mut both = signed_by(&two, sample::grant(7));
     both.signatures.extend(good.signatures.clone());
     assert!(trust.signers(&both).is_ok());
+    // But not when it is minted: two may come to be trusted later.
+    let untrusted = SignatureError::Untrusted(two.public().id());
+    assert_eq!(trust.signers_at_mint(&both), Err(untrusted.clone()));
+    assert_eq!(trust.signers_at_mint(&good), trust.signers(&good).map_err(|(_, why)| why));
     // Of another grant, another book, another purpose.
     let moved = Grant { signatures: good.signatures.clone(), ..sample::grant(8) };
     assert_eq!(reason(&moved), Reason::BadSignature);
@@ -153,6 +157,8 @@ fn a_signed_grant_is_good_by_a_trusted_key_only() {
     open.change(Change::Trust(one.public(), name("one")), None).unwrap();
     assert!(open.trust().signers(&sample::grant(7)).unwrap().is_empty());
     assert!(open.trust().signers(&signed_by(&two, sample::grant(7))).unwrap().is_empty());
+    let by_two = signed_by(&two, sample::grant(7));
+    assert_eq!(open.trust().signers_at_mint(&by_two), Err(untrusted));
     assert_eq!(open.trust().signers(&moved).unwrap_err().0, Reason::BadSignature);
 }
 

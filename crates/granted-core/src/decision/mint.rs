@@ -122,7 +122,7 @@ pub enum Refusal {
     #[error("it is a grant of another book, {0}")]
     OtherBook(Id),
     /// It is not signed as it has to be.
-    #[error("signatures are asked for: {0}")]
+    #[error("it is not signed as it has to be: {0}")]
     Signature(SignatureError),
     /// The object stands in the sheet before.
     #[error("{0} stands in the sheet twice")]
@@ -191,7 +191,7 @@ pub fn row(grant: &Grant, facts: &Facts, trust: &Trust, is_new: bool) -> Result<
     if !is_new {
         return Err(Refusal::Minted(grant.id));
     }
-    trust.signers(grant).map_err(|(_, why)| Refusal::Signature(why))?;
+    trust.signers_at_mint(grant).map_err(Refusal::Signature)?;
     let event = Event::Minted(Minted { grant: grant.clone() });
     let refs =
         vec![(Subject::grant(grant.id), 0), (Subject::object(&grant.object), facts.object_last)];

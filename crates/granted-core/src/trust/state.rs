@@ -178,6 +178,18 @@ impl Trust {
         }
     }
 
+    /// As [`Trust::signers`], of a grant that is minted now: each of its signatures is by a trusted key.
+    ///
+    /// One by another key would come to count when that key is trusted, and the row of the mint would not
+    /// tell that it does.
+    pub fn signers_at_mint(&self, grant: &Grant) -> Result<Vec<&Trusted>, SignatureError> {
+        let mut keys = grant.signatures.iter().map(|signature| signature.key);
+        match keys.find(|key| self.key(*key).is_none()) {
+            Some(key) => Err(SignatureError::Untrusted(key)),
+            None => self.signers(grant).map_err(|(_, why)| why),
+        }
+    }
+
     /// Checks that neither key nor name is trusted.
     fn free(&self, key: &PublicKey, name: &Name) -> Result<(), Refusal> {
         if self.key(key.id()).is_some() {

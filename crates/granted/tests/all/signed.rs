@@ -247,6 +247,27 @@ fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
     home.verify();
 }
 
+/// It would be used once the key is trusted, and no longer be signed by what the row of its mint tells.
+#[test]
+fn a_grant_signed_by_a_key_that_is_not_trusted_yet_is_not_minted_in_open_mode_either() {
+    let home = Home::new();
+    let keygen = |args: &[&str]| {
+        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+        run.ok()
+    };
+    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
+    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    let mint = "mint --from grant.txt --signature grant.txt.sig";
+    let refused = home.say(mint).exits(1);
+    assert!(refused.stderr.contains("is not trusted"), "{refused:?}");
+    home.say("key trust there.pub --name there").ok();
+    home.say(mint).ok();
+    home.say("trust mode signed").ok();
+    assert_eq!(home.discharge("a", "true", &["--action", "send"])["reason"], "confirmed");
+    home.verify();
+}
+
 /// A damaged end that held it was accepted, which closed it: to mint it again is refused, and not tried for ever.
 #[test]
 fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
@@ -256,7 +277,7 @@ fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
         run.ok()
     };
     keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
-    home.mint("1", "");
+    home.say("key trust there.pub --name there").ok();
     home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
     keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
     let mint = "mint --from grant.txt --signature grant.txt.sig --again";
@@ -265,7 +286,8 @@ fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
     let end = bytes.len() - 2;
     bytes[end] = b'x';
     std::fs::write(home.ledger(), bytes).unwrap();
-    home.say("ledger accept --by me --reason damage").ok();
+    let accept = "ledger accept --by me --reason damage --sign-with ssh:there.pub";
+    at_terminal(&home, accept, &[("[y/N] ", "y")]).ok();
     assert!(home.say(mint).exits(1).stderr.contains("minted already"));
     home.verify();
 }
@@ -278,6 +300,7 @@ fn a_grant_signed_for_another_book_is_not_minted_in_open_mode_either() {
         run.ok()
     };
     keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    home.say("key trust there.pub --name there").ok();
     home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
     keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
     for name in ["grant.txt", "grant.txt.sig"] {

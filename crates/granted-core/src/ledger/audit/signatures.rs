@@ -37,7 +37,7 @@ impl Signatures {
             }
             Event::KeyUntrusted(_) | Event::ModeSet(_) => self.trust.apply(book, row)?,
             Event::Minted(Minted { grant }) => {
-                let signers = self.trust.signers(grant).map_err(|(_, why)| cause(&why))?;
+                let signers = self.trust.signers_at_mint(grant).map_err(|why| cause(&why))?;
                 let keys = self.bits(signers.iter().map(|trusted| trusted.key.id()));
                 if keys != 0 {
                     also(&Subject::grant(grant.id), Step::Signed { keys });
