@@ -23,7 +23,7 @@ const SK_ED25519: &str = "sk-ssh-ed25519@openssh.com";
 pub enum KeyError {
     /// Of a kind that is not used here.
     #[error(
-        "a key is of Ed25519: a line ssh-ed25519 or sk-ssh-ed25519@openssh.com, or SPKI in PEM"
+        "it is no public key of Ed25519: a line of ssh-ed25519 or sk-ssh-ed25519@openssh.com, or SPKI in PEM"
     )]
     Kind,
     /// Not what its kind looks like.

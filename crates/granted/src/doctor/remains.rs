@@ -33,7 +33,7 @@ pub(super) fn of(
     let could = [
         (
             ledger && !trust.has_begun(),
-            "mint, revoke, resolve or accept in the person's name, and trust a key of its own",
+            "mint, revoke, resolve or accept in the person's name, and trust a key of your own",
             "a row that looks like the person's, for whoever reads `granted ledger`; `granted trust`",
         ),
         (

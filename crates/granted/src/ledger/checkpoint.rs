@@ -177,10 +177,11 @@ fn keep(book: &Book, key: &BookKey, checkpoint: Checkpoint) -> Result<Signed, Ch
 
 /// Puts a note in the place of what is in a file, whole or not at all.
 pub(crate) fn write_note(home: &Home, path: &Path, note: &str) -> Result<(), String> {
-    let failed = |e: &dyn std::fmt::Display| format!("`{}`: {e}", path.display());
     let name = path.file_name().ok_or_else(|| no_file(path))?;
     let folder = home.folder_of(path).open().map_err(|e| e.to_string())?;
-    folder.replace(name, |file| file.write_all(note.as_bytes())).map_err(|e| failed(&e))
+    folder
+        .replace(name, |file| file.write_all(note.as_bytes()))
+        .map_err(|e| format!("`{}`: {}", path.display(), open::in_words(&e)))
 }
 
 fn no_file(path: &Path) -> String {

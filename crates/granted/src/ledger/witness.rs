@@ -129,7 +129,10 @@ pub(crate) fn check(book: &Book) -> Result<(), Doubt> {
                 // Said when it is written to.
                 _ => continue,
             },
-            Standing::Missing => format!("the witness `{shown}` is missing"),
+            Standing::Missing if named.required => format!("the witness `{shown}` is missing"),
+            Standing::Missing => {
+                format!("the witness `{shown}` is missing; granted ledger checkpoint begins it")
+            }
             Standing::Unusable(why) => format!("the witness {why}"),
             Standing::Against { why, .. } => return Err(Doubt::RolledBack(why)),
             Standing::Foreign(book) => {

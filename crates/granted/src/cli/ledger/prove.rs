@@ -13,13 +13,17 @@ use crate::ledger::prove::prove;
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The row's number.
-    #[arg(value_name = "ROW")]
+    #[arg(value_name = "ROW", value_parser = row)]
     row: u64,
 }
 
 const AFTER_HELP: &str = "\
 Example:
   granted ledger prove 41 > row-41.json";
+
+fn row(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "it is a whole number".to_owned())
+}
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     out.value(&prove(&book(out)?, args.row)?);
