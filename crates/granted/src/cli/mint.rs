@@ -87,7 +87,8 @@ pub(crate) struct Args {
     /// Mint the grant that this JSON file describes, in the document's field names.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sheet", "by", "not_after", "for", "not_before", "decision", "scope", "not_scope", "allow", "executor", "bind_executor", "bind", "agent"])]
     from: Option<PathBuf>,
-    /// The key that signs; default in signed mode: the only key file that is trusted.
+    /// The key that signs: the name of a key file, ssh, or ssh:PUB with a public key file;
+    /// default in signed mode: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
     /// Mint nothing: write what is to be signed into this new file.

@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// More, in words.
     #[arg(long, value_name = "TEXT")]
     note: Option<Note>,
-    /// The key that signs, once one is trusted; default: the only key file that is trusted.
+    /// The key that signs, once one is trusted: the name of a key file, ssh, or ssh:PUB with a public
+    /// key file; default: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
 }

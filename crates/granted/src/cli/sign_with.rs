@@ -129,8 +129,8 @@ fn only(book: &Book, trust: &Trust) -> Result<KeyName, Failure> {
     }
     match trusted.as_slice() {
         [name] => Ok(name.clone()),
-        [] => Err(Failure::new(Kind::Key, "none of the keys in the home is trusted")
-            .hint("name the key that signs: --sign-with; what is trusted: granted trust")),
+        [] => Err(Failure::new(Kind::Key, "no key file is trusted")
+            .hint("to sign with an SSH key: --sign-with ssh; what is trusted: granted trust")),
         names => {
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let message = format!("several keys could sign: {}", names.join(", "));

@@ -28,7 +28,8 @@ pub(crate) struct Args {
     /// What to call it; default: as its file is called.
     #[arg(long, value_name = "NAME")]
     name: Option<Name>,
-    /// The key that signs; default: the only key file that is trusted.
+    /// The key that signs: the name of a key file, ssh, or ssh:PUB with a public key file;
+    /// default: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
 }

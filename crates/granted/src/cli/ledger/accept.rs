@@ -25,7 +25,8 @@ pub(crate) struct Args {
     /// Why.
     #[arg(long, value_name = "TEXT")]
     reason: Note,
-    /// The key that signs, once one is trusted; default: the only key file that is trusted.
+    /// The key that signs, once one is trusted: the name of a key file, ssh, or ssh:PUB with a public
+    /// key file; default: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
 }

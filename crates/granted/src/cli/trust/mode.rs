@@ -19,7 +19,8 @@ pub(crate) struct Args {
     /// `signed` or `open`.
     #[arg(value_name = "MODE", value_parser = mode)]
     mode: Mode,
-    /// The key that signs; default: the only key file that is trusted.
+    /// The key that signs: the name of a key file, ssh, or ssh:PUB with a public key file;
+    /// default: the only key file that is trusted.
     #[arg(long, value_name = "KEY")]
     sign_with: Option<SignWith>,
 }
