@@ -78,7 +78,9 @@ fn stands(book: &Book, path: &Path, check: Check, missing: impl Fn(Check) -> Che
         Ok(Standing::Missing) => missing(check),
         Ok(Standing::GoesOn(held)) => check.found(format!("rows: {}", held.size)),
         Ok(Standing::Unusable(why)) => check.wrong(why, Some(aside(path))),
-        Ok(Standing::Against { why, .. }) => check.wrong(why, Some(ACCEPT.into())),
+        Ok(Standing::Against { why, .. }) => {
+            check.wrong(format!("{why}: put the ledger back, or accept it"), Some(ACCEPT.into()))
+        }
         Ok(Standing::Foreign(id)) => check.wrong(format!("it is of another book, {id}"), None),
     }
 }

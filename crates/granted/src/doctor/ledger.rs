@@ -57,8 +57,9 @@ fn rows(home: &Home, ledger: &FileLedger) -> Check {
         return check.wrong(format!("line {line} is damaged: {cause}"), Some(ACCEPT.into()));
     }
     if let Some(rows) = condition.rollback {
-        let problem =
-            format!("it is shorter than it was, or another: its index has seen row {rows}");
+        let problem = format!(
+            "it is shorter than it was, or another (its index has seen row {rows}): put it back, or accept it"
+        );
         return check.wrong(problem, Some(ACCEPT.into()));
     }
     let Some(head) = head else {

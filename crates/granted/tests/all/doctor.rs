@@ -183,6 +183,7 @@ fn what_is_wrong_with_checkpoints_and_what_they_rest_on_is_named() {
     fs::write(home.ledger(), before).unwrap();
     let bad = wrong(&home);
     assert_eq!(bad.keys().collect::<Vec<_>>(), ["newest", "witness"], "{bad:?}");
+    assert!(bad["witness"].0.ends_with("put the ledger back, or accept it"), "{bad:?}");
     mend(
         &home,
         &bad["witness"].1.clone().unwrap().replace("WHO", "me").replace("TEXT", "restored"),
