@@ -85,7 +85,8 @@ fn manual(command: &Command) -> String {
 fn alone(man: &Man, verb: &Command) -> String {
     let mut page = Page::begin(man);
     if verb.has_subcommands() {
-        page.part(|w| man.render_subcommands_section(w));
+        page.heading("VERBS");
+        page.body(|w| man.render_subcommands_section(w));
     }
     let help = after_help(verb);
     let mut paragraphs = help.split("\n\n");

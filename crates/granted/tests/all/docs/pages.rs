@@ -71,6 +71,10 @@ fn every_verb_and_flag_has_its_place() {
             assert!(page.contains(line), "{name}: {line}");
         }
         assert!(flat(&page).contains(&flat(rest)), "{name}: {rest}");
+        for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
+            let below = format!("{}-{}(1)", name.replace(' ', "-"), below.get_name());
+            assert!(section(&page, "VERBS").contains(&below), "{name}: {below}");
+        }
     }
     for argument in command.get_arguments() {
         assert!(whole.contains(&named(argument)), "{}", named(argument));
