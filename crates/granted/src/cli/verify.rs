@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The proof.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// A public key that must have signed the grant: a line of OpenSSH's, or SPKI in PEM. May be repeated.
+    /// A public key that must have signed the grant: a line of OpenSSH's, or SPKI in PEM. Repeatable.
     #[arg(long, value_name = "PUB")]
     key: Vec<PathBuf>,
 }
