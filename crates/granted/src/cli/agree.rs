@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use granted_core::text::Shown;
-use granted_core::trust::Statement;
+use granted_core::trust::{PublicKey, Statement};
 use serde_json::value::RawValue;
 
 use super::failure::{Failure, Kind};
@@ -34,9 +34,14 @@ pub(crate) fn show(statement: &Statement) -> Vec<String> {
     // what else is not seen.
     let fields = serde_json::from_str::<BTreeMap<String, &RawValue>>(statement.payload());
     match fields {
-        Ok(fields) => lines.extend(
-            fields.iter().map(|(name, value)| format!("  {name:<16} {}", Shown(value.get()))),
-        ),
+        Ok(fields) => {
+            lines.extend(
+                fields.iter().map(|(name, value)| format!("  {name:<16} {}", Shown(value.get()))),
+            );
+            // What a person can compare of a key.
+            let key = fields.get("key").and_then(|key| serde_json::from_str(key.get()).ok());
+            lines.extend(key.map(|key: PublicKey| format!("fingerprint {}", key.fingerprint())));
+        }
         Err(_) => lines.push(Shown(statement.payload()).to_string()),
     }
     lines.push(format!("digest     {}", statement.digest()));
@@ -48,8 +53,17 @@ mod tests {
     use granted_core::id::Id;
     use granted_core::text::is_shown;
     use granted_core::time::Stamp;
+    use granted_core::trust::SecretKey;
 
     use super::*;
+
+    #[test]
+    fn a_key_is_shown_with_its_fingerprint() {
+        let key = SecretKey::new(&[7; 32]).unwrap().public().clone();
+        let id = Id::new(Stamp::parse("2026-09-30T08:00:00Z").unwrap(), 1);
+        let shown = show(&Statement::trust(id, 1, &key, &"laptop".parse().unwrap()));
+        assert!(shown.contains(&format!("fingerprint {}", key.fingerprint())), "{shown:?}");
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_shown_escaped_and_whole() {

@@ -32,10 +32,7 @@ pub fn accept<E: From<BookError>>(
     reason: &Note,
     mut sign: impl FnMut(&Trust, &Statement) -> Result<Signature, E>,
 ) -> Result<Accepted, E> {
-    let (trust, id) = (
-        gather::trust(book).map_err(BookError::from)?,
-        checkpoint::id(book).map_err(BookError::from)?,
-    );
+    let id = checkpoint::id(book).map_err(BookError::from)?;
     let door = book.by(None);
     let mut open = Overview::new(false);
     let lost = witness::lost(book).map_err(BookError::from)?;
@@ -49,6 +46,8 @@ pub fn accept<E: From<BookError>>(
     let result = book.ledger.accept(&mut |moved| {
         let (by, reason) = (by.clone(), reason.clone());
         let mut drafts = rules::accept(moved, lost, &open, by, reason, book.now(), &door)?;
+        // Only here, where nobody else can change it any more.
+        let trust = gather::trust(book)?;
         let book = id.filter(|_| trust.has_begun());
         if let Some(statement) = book.and_then(|id| rules::statement(id, moved.head, &drafts)) {
             let signature = sign(&trust, &statement).map_err(|e| {
@@ -88,4 +87,59 @@ fn summary(drafts: &[Draft]) -> Accepted {
     let closed =
         drafts.iter().flat_map(|draft| draft.refs.iter().map(|(subject, _)| subject.clone()));
     Accepted { what: what.unwrap_or_default(), closed: closed.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use granted_core::ledger::Door;
+    use granted_core::store::Ledger as _;
+    use granted_core::time::{Clock, Stamp};
+    use granted_core::trust::{Change, SecretKey};
+    use granted_testkit::{FixedClock, MemoryDocuments, MemoryLedger};
+
+    use super::*;
+    use crate::decision::trust::{TrustError, change};
+    use crate::home::Home;
+
+    type Event = Box<dyn FnOnce() + Send>;
+
+    /// A clock at which something happens when it is looked at next.
+    struct Eventful(Stamp, Mutex<Option<Event>>);
+
+    impl Clock for Eventful {
+        fn now(&self) -> Stamp {
+            let event = self.1.lock().unwrap().take();
+            event.into_iter().for_each(|event| event());
+            self.0
+        }
+    }
+
+    #[test]
+    fn what_a_key_signs_that_was_untrusted_before_the_lock_is_not_accepted() {
+        let dir = tempfile::tempdir().unwrap();
+        let ahead = Arc::new(FixedClock::default());
+        let behind = Stamp::from_micros(ahead.now().micros() - 60_000_000);
+        let clock = Arc::new(Eventful(behind, Mutex::default()));
+        let ledger = Arc::new(MemoryLedger::new(ahead));
+        let documents = Arc::new(MemoryDocuments::default());
+        let home = Home::at(dir.path());
+        let book = Book::with(home, Door::Library, ledger.clone(), documents, clock.clone());
+        let key = SecretKey::new(&[7; 32]).unwrap();
+        let first = Change::Trust(key.public().clone(), "ada".parse().unwrap());
+        change::<TrustError>(&book, &first, |_, _| unreachable!()).unwrap();
+        let (id, trust) = (book.id().unwrap(), gather::trust(&book).unwrap());
+        let untrust = Change::Untrust(key.public().id(), None);
+        let untrust = untrust.draft(id, &trust, None, &book.by(None)).unwrap();
+        let rows = ledger.head().unwrap().unwrap().seq;
+        let meanwhile = ledger.clone();
+        *clock.1.lock().unwrap() = Some(Box::new(move || {
+            meanwhile.append(&[untrust]).unwrap();
+        }));
+        let word: Note = "me".parse().unwrap();
+        let accepted = accept::<BookError>(&book, &word, &word, |_, s| Ok(key.sign(s)));
+        assert!(accepted.unwrap_err().to_string().contains("is not trusted"));
+        assert_eq!(ledger.head().unwrap().unwrap().seq, rows + 1);
+    }
 }
