@@ -343,9 +343,10 @@ def signatures(rows, book):
             by_trusted(statement("resolve", payload | {"book": book, "discharge": subject[10:], "last": last}))
         elif kind == "decision.minted":
             grant = body["grant"]
-            known = [by for by in grant.get("signatures", []) if by["key"] in trusted]
-            signers = {by["key"] for by in known if is_good(by, trusted[by["key"]], of_grant(grant))}
-            good(signers or mode == "open" and not known)
+            signed = grant.get("signatures", [])
+            good(all(by["key"] in trusted for by in signed))
+            signers = {by["key"] for by in signed if is_good(by, trusted[by["key"]], of_grant(grant))}
+            good(signers or mode == "open" and not signed)
         elif kind == "decision.intent" and mode == "signed":
             good(signers & set(trusted))
 

@@ -234,6 +234,12 @@ pub fn signatures() -> Vec<Forged> {
     let other_purpose = |grant: &Grant| Statement::open(grant.book, 3);
     minted("unsigned", &Tale::signed, &Grant::clone);
     minted("by a stranger", &Tale::signed, &|grant| signed_by(&two, grant.clone()));
+    minted("by a stranger too", &Tale::signed, &|grant| {
+        let statement = Statement::grant(grant);
+        let signatures = vec![one.sign(&statement), two.sign(&statement)];
+        Grant { signatures, ..grant.clone() }
+    });
+    minted("by a stranger in open mode", &Tale::default, &|grant| signed_by(&two, grant.clone()));
     minted("by another grant's", &Tale::signed, &|grant| {
         with(grant, one.sign(&Statement::grant(&moved(grant))))
     });
