@@ -26,6 +26,13 @@ fn sign(home: &Home, line: &str) -> Run {
     at_terminal(home, line, &[("[y/N] ", "y"), ("password of key `ada`: ", PASSWORD)])
 }
 
+/// Runs the real ssh-keygen.
+#[track_caller]
+fn keygen(home: &Home, args: &[&str]) {
+    let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
+    run.ok();
+}
+
 #[test]
 fn a_signed_grant_is_minted_and_used() {
     let home = home();
@@ -212,11 +219,7 @@ fn a_row_that_somebody_wrote_is_not_used() {
 #[test]
 fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
     let home = Home::new();
-    let keygen = |args: &[&str]| {
-        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
-        run
-    };
-    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]).ok();
+    keygen(&home, &["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
     home.say("key trust there.pub --name there").ok();
     home.say("trust mode signed").ok();
     let before = home.bytes();
@@ -230,7 +233,7 @@ fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
     );
     for (namespace, code) in [("granted.trust.v1", 1), ("granted.decision.v1", 0)] {
         let _ = std::fs::remove_file(home.dir().join("grant.txt.sig"));
-        keygen(&["-q", "-Y", "sign", "-f", "there", "-n", namespace, "grant.txt"]).ok();
+        keygen(&home, &["-q", "-Y", "sign", "-f", "there", "-n", namespace, "grant.txt"]);
         let minted = home.say("mint --from grant.txt --signature grant.txt.sig");
         assert_eq!(minted.code, code, "{namespace}: {minted:?}");
     }
@@ -251,13 +254,9 @@ fn a_grant_is_signed_elsewhere_by_ssh_keygen() {
 #[test]
 fn a_grant_signed_by_a_key_that_is_not_trusted_yet_is_not_minted_in_open_mode_either() {
     let home = Home::new();
-    let keygen = |args: &[&str]| {
-        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
-        run.ok()
-    };
-    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    keygen(&home, &["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
     home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
-    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    keygen(&home, &["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
     let mint = "mint --from grant.txt --signature grant.txt.sig";
     let refused = home.say(mint).exits(1);
     assert!(refused.stderr.contains("is not trusted"), "{refused:?}");
@@ -272,14 +271,10 @@ fn a_grant_signed_by_a_key_that_is_not_trusted_yet_is_not_minted_in_open_mode_ei
 #[test]
 fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
     let home = Home::new();
-    let keygen = |args: &[&str]| {
-        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
-        run.ok()
-    };
-    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    keygen(&home, &["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
     home.say("key trust there.pub --name there").ok();
     home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
-    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    keygen(&home, &["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
     let mint = "mint --from grant.txt --signature grant.txt.sig --again";
     home.say(mint).ok();
     let mut bytes = home.bytes();
@@ -295,14 +290,10 @@ fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
 #[test]
 fn a_grant_signed_for_another_book_is_not_minted_in_open_mode_either() {
     let (home, other) = (Home::new(), Home::new());
-    let keygen = |args: &[&str]| {
-        let run: Run = home.other("ssh-keygen").args(args).output().unwrap().into();
-        run.ok()
-    };
-    keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
+    keygen(&home, &["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "there"]);
     home.say("key trust there.pub --name there").ok();
     home.say(&format!("{MINT} --unsigned-out grant.txt")).ok();
-    keygen(&["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
+    keygen(&home, &["-q", "-Y", "sign", "-f", "there", "-n", "granted.decision.v1", "grant.txt"]);
     for name in ["grant.txt", "grant.txt.sig"] {
         other.write(name, std::fs::read(home.dir().join(name)).unwrap());
     }
