@@ -25,12 +25,12 @@ pub struct Accepted {
 }
 
 /// Accepts whatever keeps the ledger from being used. `sign` is asked for a signature once the book has
-/// trusted a key; nobody else can write meanwhile.
+/// trusted a key, and told what comes of it; nobody else can write meanwhile.
 pub fn accept<E: From<BookError>>(
     book: &Book,
     by: &Note,
     reason: &Note,
-    mut sign: impl FnMut(&Trust, &Statement) -> Result<Signature, E>,
+    mut sign: impl FnMut(&Trust, &Statement, &Accepted) -> Result<Signature, E>,
 ) -> Result<Accepted, E> {
     let id = checkpoint::id(book).map_err(BookError::from)?;
     let door = book.by(None);
@@ -46,11 +46,12 @@ pub fn accept<E: From<BookError>>(
     let result = book.ledger.accept(&mut |moved| {
         let (by, reason) = (by.clone(), reason.clone());
         let mut drafts = rules::accept(moved, lost, &open, by, reason, book.now(), &door)?;
+        accepted = summary(&drafts);
         // Only here, where nobody else can change it any more.
         let trust = gather::trust(book)?;
         let book = id.filter(|_| trust.has_begun());
         if let Some(statement) = book.and_then(|id| rules::statement(id, moved.head, &drafts)) {
-            let signature = sign(&trust, &statement).map_err(|e| {
+            let signature = sign(&trust, &statement, &accepted).map_err(|e| {
                 unsigned = Some(e);
                 ReadError::Unreadable("it was not signed".into())
             })?;
@@ -58,7 +59,6 @@ pub fn accept<E: From<BookError>>(
             verified.map_err(|e| ReadError::Unreadable(e.to_string()))?;
             drafts = rules::signed(drafts, &signature);
         }
-        accepted = summary(&drafts);
         Ok(drafts)
     });
     if let Some(error) = unsigned {
@@ -138,7 +138,7 @@ mod tests {
             meanwhile.append(&[untrust]).unwrap();
         }));
         let word: Note = "me".parse().unwrap();
-        let accepted = accept::<BookError>(&book, &word, &word, |_, s| Ok(key.sign(s)));
+        let accepted = accept::<BookError>(&book, &word, &word, |_, s, _| Ok(key.sign(s)));
         assert!(accepted.unwrap_err().to_string().contains("is not trusted"));
         assert_eq!(ledger.head().unwrap().unwrap().seq, rows + 1);
     }

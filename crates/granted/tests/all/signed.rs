@@ -282,7 +282,11 @@ fn a_grant_signed_elsewhere_that_was_closed_is_not_minted_again() {
     bytes[end] = b'x';
     std::fs::write(home.ledger(), bytes).unwrap();
     let accept = "ledger accept --by me --reason damage --sign-with ssh:there.pub";
-    at_terminal(&home, accept, &[("[y/N] ", "y")]).ok();
+    let mut pty = Pty::start(&home.command(accept.split(' ')));
+    pty.until("closes     grant ");
+    pty.until("[y/N] ");
+    pty.line("y");
+    pty.end().ok();
     assert!(home.say(mint).exits(1).stderr.contains("minted already"));
     home.verify();
 }

@@ -1,5 +1,6 @@
 //! `granted ledger accept`
 
+use granted_core::ledger::Subject;
 use granted_core::ledger::event::What;
 use granted_core::text::Note;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::super::out::Out;
 use super::super::sign_with::{SignWith, asking};
 use crate::ledger::accept::accept;
 use crate::render;
+use crate::terminal::Terminal;
 
 /// Accept a damaged tail, a ledger that was rolled back, or a clock that had been far ahead.
 ///
@@ -41,9 +43,21 @@ struct AcceptJson<'a> {
     closed: Vec<&'a str>,
 }
 
+/// A grant that is closed, in words.
+fn closed(subject: &Subject) -> String {
+    subject.as_str().replacen(':', " ", 1)
+}
+
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("ledger accept", out)?;
-    let accepted = accept(&book, &args.by, &args.reason, asking(&book, args.sign_with.as_ref()))?;
+    let mut ask = asking(&book, args.sign_with.as_ref());
+    let accepted = accept(&book, &args.by, &args.reason, |trust, statement, accepted| {
+        let terminal = Terminal::open()?;
+        for subject in &accepted.closed {
+            terminal.line(&format!("closes     {}", closed(subject)))?;
+        }
+        ask(trust, statement)
+    })?;
     if out.is_json() {
         let closed = accepted.closed.iter().map(|subject| subject.as_str()).collect();
         out.value(&AcceptJson { accepted: &accepted.what, closed });
@@ -56,7 +70,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         out.line(format_args!("accepted {}", render::accepted(what)));
     }
     for subject in &accepted.closed {
-        out.line(format_args!("closed {}", subject.as_str().replacen(':', " ", 1)));
+        out.line(format_args!("closed {}", closed(subject)));
     }
     Ok(0)
 }
