@@ -156,6 +156,9 @@ impl Trust {
     /// Where signatures are asked for, one by a trusted key is enough. Where they are not, there need be none;
     /// but one by a trusted key that is wrong is told all the same.
     pub fn signers(&self, grant: &Grant) -> Result<Vec<&Trusted>, (Reason, SignatureError)> {
+        if grant.signatures.is_empty() && self.mode == Mode::Open {
+            return Ok(Vec::new());
+        }
         let statement = Statement::grant(grant);
         let (mut good, mut flaw) = (Vec::new(), None);
         for signature in &grant.signatures {
