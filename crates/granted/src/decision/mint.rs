@@ -61,11 +61,12 @@ pub fn mint_signed<E: From<MintError>>(
         let trust = gather::trust(book).map_err(MintError::from)?;
         let refused = |(index, refusal)| MintError::Refused(index, refusal);
         // What was signed before a conflict is still what the person decided.
+        let earlier = decided.is_some();
         let grants = match (decided.take(), mint_all(&facts).map_err(refused)?) {
             (Some(decided), _) => decided,
             (None, grants) => signed(grants, |statements| sign(&trust, statements))?,
         };
-        let drafts = rows(book, &grants, &facts, &trust)?;
+        let drafts = rows(book, &grants, &facts, &trust, earlier)?;
         let named = |grant: &Grant| {
             (DocumentName::new(&grant.object, grant.id), render(grant).into_bytes())
         };
@@ -94,17 +95,18 @@ pub fn mint_signed<E: From<MintError>>(
     }
 }
 
-/// The rows of the grants.
+/// The rows of the grants, which were decided on now or `earlier`.
 fn rows(
     book: &Book,
     grants: &[Grant],
     facts: &[(Terms, Facts)],
     trust: &Trust,
+    earlier: bool,
 ) -> Result<Vec<Draft>, MintError> {
     let row = |(index, (grant, (_, facts))): (usize, (&Grant, &(Terms, Facts)))| {
         // One that was decided on before may have been minted since, or closed with a damaged end.
-        let rows = book.ledger.rows(&Subject::grant(grant.id)).map_err(MintError::from)?;
-        let is_new = rows.is_empty();
+        // Ids that were made now have no rows, and a sheet has many.
+        let is_new = !earlier || book.ledger.rows(&Subject::grant(grant.id))?.is_empty();
         row(grant, facts, trust, is_new).map_err(|refusal| MintError::Refused(index, refusal))
     };
     grants.iter().zip(facts).enumerate().map(row).collect()
