@@ -45,3 +45,4 @@ pub mod text;
 pub mod time;
 pub mod timer;
 pub mod trust;
+pub mod write;
