@@ -2,7 +2,8 @@
 //!
 //! In scope: a ledger in one file with its lock, its repair and its index ([`FileLedger`]), the
 //! grant documents as files ([`FileDocuments`]), the lock files by which a process shows that it
-//! still acts ([`Acts`]), and the custody of all these ([`custody`]). Not in scope: what rows mean.
+//! still acts ([`Acts`]), the contents that rows name ([`Blobs`]), and the custody of all these
+//! ([`custody`]). Not in scope: what rows mean.
 //! Every rule is in `granted-core`.
 //!
 //! ```
@@ -34,6 +35,7 @@
 )]
 
 pub mod acts;
+pub mod blobs;
 pub mod custody;
 pub mod documents;
 pub mod entropy;
@@ -44,6 +46,7 @@ pub mod open;
 mod wait;
 
 pub use acts::Acts;
+pub use blobs::Blobs;
 pub use documents::FileDocuments;
 pub use file::FileLedger;
 pub use file::disk::{Disk, RealDisk};

@@ -263,6 +263,19 @@ pub(crate) fn put(
     how: RenameFlags,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    put_unsynced(folder, name, path, how, fill)?;
+    // The new name is only durable once the folder is.
+    Ok(rustix::fs::fsync(folder)?)
+}
+
+/// As [`put`], but for the folder's own sync, which whoever puts several does once.
+pub(crate) fn put_unsynced(
+    folder: BorrowedFd<'_>,
+    name: &OsStr,
+    path: &Path,
+    how: RenameFlags,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let temporary = OsString::from(format!(".{}.tmp", entropy::hex::<16>()?));
     let made = create_at(folder, &temporary, &path.join(&temporary)).map_err(io::Error::other)?;
     let file = made.0;
@@ -272,10 +285,9 @@ pub(crate) fn put(
         fill(&mut writer)?;
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         // The order matters: a rename may become durable before the bytes of the file that it
-        // names, so these go first; and the new name is only durable once the folder is.
+        // names, so these go first.
         sync(&file)?;
-        rustix::fs::renameat_with(folder, &temporary, folder, name, how)?;
-        Ok(rustix::fs::fsync(folder)?)
+        Ok(rustix::fs::renameat_with(folder, &temporary, folder, name, how)?)
     })();
     if written.is_err() {
         // Either the rename was done, and this finds nothing, or the file is of no use.
