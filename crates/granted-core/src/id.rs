@@ -21,6 +21,11 @@ impl Id {
         let millis = u64::try_from(now.micros() / 1_000).unwrap_or(0);
         Id(Ulid::from_parts(millis, random))
     }
+
+    /// The id of these bits, for one that is derived from what it stands for.
+    pub fn from_bits(bits: u128) -> Id {
+        Id(Ulid(bits))
+    }
 }
 
 /// The text is no id.

@@ -11,6 +11,7 @@ use crate::text::Note;
 use crate::time::Stamp;
 use crate::trust::event as trust;
 use crate::trust::{Mode, Signature};
+use crate::write::event as write;
 
 /// Declares the enum of kinds, with the text of each.
 macro_rules! kinds {
@@ -77,6 +78,32 @@ kinds! {
     KeyUntrusted(trust::KeyUntrusted) = "key.untrusted",
     /// Signatures are asked for from here on, or are not.
     ModeSet(trust::ModeSet) = "trust.mode",
+    /// A change set waits for the person.
+    WriteStaged(write::Staged) = "write.staged",
+    /// A change set was refused when it was filed.
+    WriteRefused(write::Refused) = "write.refused",
+    /// The person approved a change set; its files may be changed.
+    WriteApproved(write::Approved) = "write.approved",
+    /// A change set claimed its direct grant; its files may be changed.
+    WriteDirect(write::Direct) = "write.direct",
+    /// Every file of a change set is as it was to be.
+    WriteApplied(write::Applied) = "write.applied",
+    /// Every file of a change set is as it was.
+    WriteUndone(write::Undone) = "write.undone",
+    /// A file of a change set is neither.
+    WriteUnresolved(write::Unresolved) = "write.unresolved",
+    /// The person rejected a change set.
+    WriteRejected(write::Rejected) = "write.rejected",
+    /// A change set was not approved in time.
+    WriteExpired(write::Expired) = "write.expired",
+    /// The person issued a nonce to file change sets with.
+    WriteDispatched(write::Dispatched) = "write.dispatched",
+    /// The person signed a direct grant.
+    DirectGranted(write::DirectGranted) = "write.direct_granted",
+    /// The person took a direct grant back.
+    DirectRevoked(write::DirectRevoked) = "write.direct_revoked",
+    /// An agent's server started with these direct grants in force.
+    DirectLoaded(write::DirectGrantsLoaded) = "write.direct_grants_loaded",
 }
 
 impl Event {
@@ -86,6 +113,8 @@ impl Event {
     pub fn uses_authority(&self) -> bool {
         match self {
             Event::Minted(_) | Event::Intent(_) | Event::KeyTrusted(_) => true,
+            Event::WriteStaged(_) | Event::WriteApproved(_) | Event::WriteDirect(_) => true,
+            Event::WriteDispatched(_) | Event::DirectGranted(_) => true,
             Event::ModeSet(set) => set.mode == Mode::Open,
             _ => false,
         }

@@ -5,8 +5,23 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decision::Object;
+use crate::digest::Digest;
 use crate::id::Id;
 use crate::text::{Shown, TextError, text_type};
+use crate::time::Stamp;
+
+/// What a subject's text begins with.
+const KINDS: [&str; 9] = [
+    "discharge:",
+    "grant:",
+    "object:",
+    "trust:",
+    "write:",
+    "writer:",
+    "direct:",
+    "dispatch:",
+    "project:",
+];
 
 text_type!(
     /// What a row moves, such as `grant:01JQ…` or `object:report/2026-09-30`.
@@ -15,7 +30,7 @@ text_type!(
     /// of the next.
     Subject,
     |text| {
-        let known = ["discharge:", "grant:", "object:", "trust:"].iter().any(|kind| text.starts_with(kind));
+        let known = KINDS.iter().any(|kind| text.starts_with(kind));
         match known && text.len() <= 2_048 {
             true => Ok(()),
             false => Err(TextError::Length { what: "subject", max: 2_048, unit: "bytes" }),
@@ -43,6 +58,43 @@ impl Subject {
     pub fn object(object: &Object) -> Subject {
         // Not by Display, which escapes: the subject holds the id's own bytes.
         Subject(format!("object:{}/{}", object.r#type.as_str(), object.id.as_str()).into())
+    }
+
+    /// One change set.
+    pub fn write(id: Id) -> Subject {
+        Subject(format!("write:{id}").into())
+    }
+
+    /// The id of the change set that it is, if it is one.
+    pub fn write_id(&self) -> Option<Id> {
+        self.as_str().strip_prefix("write:")?.parse().ok()
+    }
+
+    /// What an agent filed in a project on the day of this instant, in UTC.
+    pub fn writer(project: Digest, agent: &str, at: Stamp) -> Subject {
+        let at = format!("{at:.0}");
+        let day = at.split('T').next().unwrap_or_default();
+        Subject(format!("writer:{project}/{agent}/{day}").into())
+    }
+
+    /// One direct grant.
+    pub fn direct(id: Id) -> Subject {
+        Subject(format!("direct:{id}").into())
+    }
+
+    /// The id of the direct grant that it is, if it is one.
+    pub fn direct_id(&self) -> Option<Id> {
+        self.as_str().strip_prefix("direct:")?.parse().ok()
+    }
+
+    /// One dispatch, by the digest of its nonce.
+    pub fn dispatch(id: Digest) -> Subject {
+        Subject(format!("dispatch:{id}").into())
+    }
+
+    /// The direct grants of a project.
+    pub fn project(key: Digest) -> Subject {
+        Subject(format!("project:{key}").into())
     }
 
     /// What the book trusts.

@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::event::What;
 use crate::text::{Name, Note};
+use crate::write::direct::{self, DirectGrant};
 
 /// What a signature is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +26,19 @@ pub enum Purpose {
     Accept,
     /// The person's word on an uncertain outcome.
     Resolve,
+    /// A direct grant.
+    DirectWrite,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Purpose; 4] =
-        [Purpose::Decision, Purpose::Trust, Purpose::Accept, Purpose::Resolve];
+    pub const ALL: [Purpose; 5] = [
+        Purpose::Decision,
+        Purpose::Trust,
+        Purpose::Accept,
+        Purpose::Resolve,
+        Purpose::DirectWrite,
+    ];
 
     /// The payload type.
     pub fn payload_type(self) -> &'static str {
@@ -39,6 +47,7 @@ impl Purpose {
             Purpose::Trust => "application/vnd.granted.trust.v1+json",
             Purpose::Accept => "application/vnd.granted.accept.v1+json",
             Purpose::Resolve => "application/vnd.granted.resolve.v1+json",
+            Purpose::DirectWrite => direct::PURPOSE_TAG,
         }
     }
 
@@ -49,6 +58,7 @@ impl Purpose {
             Purpose::Trust => "granted.trust.v1",
             Purpose::Accept => "granted.accept.v1",
             Purpose::Resolve => "granted.resolve.v1",
+            Purpose::DirectWrite => "granted.direct-write.v1",
         }
     }
 }
@@ -113,6 +123,18 @@ impl Statement {
         let text = std::str::from_utf8(bytes).ok()?;
         let grant: Grant = serde_json::from_str(text.get(text.find('{')?..)?).ok()?;
         (Statement::grant(&grant).bytes() == bytes).then_some(grant)
+    }
+
+    /// A direct grant: every field of it.
+    pub fn direct(grant: &DirectGrant) -> Statement {
+        Statement::new(Purpose::DirectWrite, grant)
+    }
+
+    /// Reads the bytes of [`Statement::direct`] back, to the letter.
+    pub fn read_direct(bytes: &[u8]) -> Option<DirectGrant> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let grant: DirectGrant = serde_json::from_str(text.get(text.find('{')?..)?).ok()?;
+        (Statement::direct(&grant).bytes() == bytes).then_some(grant)
     }
 
     /// That this book, whose trust was last moved by the row `last`, trusts a key under this name.

@@ -1,0 +1,577 @@
+//! What becomes of a change set: refused, staged, or applied at once; approved, rejected, expired.
+//!
+//! One body checks a change set, whether it is filed, approved or written directly.
+
+use std::time::Duration;
+
+use super::agent::Agent;
+use super::brief::{AgentEntry, Approval, Brief, Dispatch, Tool};
+use super::claim::{Claim, Permit};
+use super::direct::{Active, VerifiedGrant, check_write_allowed};
+use super::dispatch::DispatchState;
+use super::event::{
+    After, Applied, Approved, Before, Direct, Expired, FileChange, GateRun, Refused, Rejected,
+    Request, Staged, Undone, Unresolved,
+};
+use super::path::ProjectPath;
+use super::pattern::is_control_plane;
+use super::project::Project;
+use super::refusal::Refusal;
+use super::request::{Day, Origin, RequestState, Status, bytes, content_digest};
+use crate::decision::discharge::clock_behind;
+use crate::digest::Digest;
+use crate::id::Id;
+use crate::ledger::{By, Draft, Event, Head, Subject};
+use crate::text::{Name, Note, Words, cut};
+use crate::time::Stamp;
+
+/// How long a change set waits for the person.
+pub const STAGED_LIFE: Duration = Duration::from_secs(24 * 3_600);
+
+/// A change set as it was filed, with its paths as they really are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filing {
+    /// The tool through which it came; `None` for a person's revert.
+    pub tool: Option<Tool>,
+    /// The files.
+    pub changes: Vec<Proposed>,
+    /// Why.
+    pub rationale: Note,
+    /// Gates that the agent asked for.
+    pub gates: Vec<Name>,
+    /// The agent's handle for trying again.
+    pub key: Option<Name>,
+    /// The change set that this one takes back.
+    pub reverts: Option<Id>,
+}
+
+/// One file of a filing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    /// Where, after links.
+    pub path: ProjectPath,
+    /// What the agent based it on: the file's digest, or `None` for a file that is not there.
+    pub base: Option<Digest>,
+    /// What it is to be; `None` for a deletion.
+    pub after: Option<After>,
+}
+
+/// Why a change set is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Denied {
+    /// The reason.
+    pub reason: Refusal,
+    /// More, for people and agents.
+    pub detail: String,
+}
+
+impl Denied {
+    /// A refusal.
+    pub fn new(reason: Refusal, detail: impl Into<String>) -> Denied {
+        Denied { reason, detail: detail.into() }
+    }
+}
+
+/// Whose change set it is, and what the brief gives them.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The brief.
+    pub brief: &'a Brief,
+    /// The agent and its entry; `None` for the person.
+    pub agent: Option<(&'a Agent, &'a AgentEntry)>,
+}
+
+impl<'a> Asker<'a> {
+    /// The agent of this name in the brief.
+    pub fn agent(brief: &'a Brief, agent: &'a Agent) -> Result<Asker<'a>, Denied> {
+        let entry = brief.agents.get(agent);
+        let entry = entry.ok_or_else(|| {
+            Denied::new(Refusal::NotInBrief, format!("the brief names no agent `{agent}`"))
+        })?;
+        Ok(Asker { brief, agent: Some((agent, entry)) })
+    }
+
+    /// The person, who reverts.
+    pub fn person(brief: &'a Brief) -> Asker<'a> {
+        Asker { brief, agent: None }
+    }
+
+    fn entry(&self) -> Option<&'a AgentEntry> {
+        self.agent.map(|(_, entry)| entry)
+    }
+}
+
+/// Checks that the nonce, if one is given or needed, is good for one more change set. Every fault has one
+/// answer, so that nobody learns which it was.
+pub fn identify(
+    asker: &Asker<'_>,
+    project: &Project,
+    given: bool,
+    dispatch: Option<&DispatchState>,
+    now: Stamp,
+) -> Result<(), Denied> {
+    let Some((agent, entry)) = asker.agent else { return Ok(()) };
+    let good = match (given, dispatch) {
+        (false, _) => entry.dispatch == Dispatch::Optional,
+        (true, Some(state)) => state.allows(agent, project, now),
+        (true, None) => false,
+    };
+    match good {
+        true => Ok(()),
+        false => Err(Denied::new(
+            Refusal::Dispatch,
+            format!("no good dispatch: ask the person for one (`granted writes dispatch {agent}`)"),
+        )),
+    }
+}
+
+/// Checks one path: what nobody writes, and the agent's scopes.
+pub fn check_path(asker: &Asker<'_>, path: &ProjectPath) -> Result<(), Denied> {
+    if is_control_plane(path) {
+        return Err(Denied::new(
+            Refusal::Protected,
+            format!("`{path}` lies in the control plane, where nothing is written"),
+        ));
+    }
+    let Some(entry) = asker.entry() else { return Ok(()) };
+    if let Some(by) = asker.brief.protected.iter().find(|reach| reach.contains(path)) {
+        return Err(Denied::new(Refusal::Protected, format!("`{path}` is protected by `{by}`")));
+    }
+    match entry.write_scopes.iter().any(|scope| scope.contains(path)) {
+        true => Ok(()),
+        false => Err(Denied::new(
+            Refusal::OutOfScope,
+            format!("`{path}` is in none of the agent's write scopes"),
+        )),
+    }
+}
+
+/// Checks a change set against the brief and the files as they are. `found` has an entry for each of its
+/// files. What it gives goes to the gates, and is checked again after them.
+pub fn check(
+    asker: &Asker<'_>,
+    filing: &Filing,
+    found: &[Option<Before>],
+) -> Result<Vec<FileChange>, Denied> {
+    let caps = &asker.brief.caps;
+    check_shape(asker, filing)?;
+    let mut changes = Vec::with_capacity(filing.changes.len());
+    for (proposed, before) in filing.changes.iter().zip(found) {
+        let path = &proposed.path;
+        check_path(asker, path)?;
+        check_base(proposed, *before)?;
+        let sizes = [proposed.after.map(|after| after.bytes), before.map(|before| before.bytes)];
+        if sizes.into_iter().flatten().any(|bytes| bytes > caps.file_bytes) {
+            let detail = format!("`{path}` has over {} bytes, now or as proposed", caps.file_bytes);
+            return Err(Denied::new(Refusal::TooLarge, detail));
+        }
+        changes.push(FileChange { after: proposed.after, before: *before, path: path.clone() });
+    }
+    Ok(changes)
+}
+
+fn check_shape(asker: &Asker<'_>, filing: &Filing) -> Result<(), Denied> {
+    let invalid = |detail: String| Err(Denied::new(Refusal::Invalid, detail));
+    if let (Some(tool), Some((agent, entry))) = (filing.tool, asker.agent)
+        && !entry.tools.contains(&tool)
+    {
+        let detail = format!("the brief gives `{agent}` no tool `{}`", tool.as_str());
+        return Err(Denied::new(Refusal::NotInBrief, detail));
+    }
+    let most = asker.brief.caps.files;
+    let count = u64::try_from(filing.changes.len()).unwrap_or(u64::MAX);
+    if count == 0 {
+        return invalid("a change set has at least one file".into());
+    }
+    if count > most {
+        let detail = format!("a change set has at most {most} files here");
+        return Err(Denied::new(Refusal::TooManyFiles, detail));
+    }
+    let mut paths: Vec<&ProjectPath> = filing.changes.iter().map(|change| &change.path).collect();
+    paths.sort();
+    for pair in paths.windows(2) {
+        if let [one, other] = pair {
+            if one == other {
+                return invalid(format!("`{one}` stands in the change set twice"));
+            }
+            if other.as_str().starts_with(&format!("{}/", one.as_str())) {
+                return invalid(format!("`{one}` cannot be a file and the folder of `{other}`"));
+            }
+        }
+    }
+    if let Some(gate) = filing.gates.iter().find(|gate| !asker.brief.gates.contains_key(*gate)) {
+        return Err(Denied::new(Refusal::UnknownGate, format!("there is no gate `{gate}`")));
+    }
+    Ok(())
+}
+
+fn check_base(proposed: &Proposed, before: Option<Before>) -> Result<(), Denied> {
+    let path = &proposed.path;
+    let now = before.map(|before| before.sha256);
+    if proposed.base != now {
+        let is = now.map_or("absent".to_owned(), |sha256| sha256.to_string());
+        let detail = format!("`{path}` is not what the change is based on: it is {is} now");
+        return Err(Denied::new(Refusal::StaleBase, detail));
+    }
+    match (before, proposed.after) {
+        (None, None) => {
+            Err(Denied::new(Refusal::Invalid, format!("`{path}` cannot be deleted: it is absent")))
+        }
+        (Some(before), Some(after)) if before.sha256 == after.sha256 => {
+            Err(Denied::new(Refusal::NoChange, format!("`{path}` has that content already")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What else filing depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// Where.
+    pub project: &'a Project,
+    /// The digest of the brief.
+    pub brief_sha256: Digest,
+    /// What the agent filed today.
+    pub today: &'a Day,
+    /// How many change sets of the agent wait since yesterday.
+    pub waiting_since_yesterday: usize,
+    /// The dispatch, if one was named.
+    pub dispatch: Option<&'a DispatchState>,
+    /// The ledger's head.
+    pub head: Option<Head>,
+    /// The time.
+    pub now: Stamp,
+}
+
+/// How a change set that passed every check goes on.
+#[derive(Debug)]
+pub enum Route {
+    /// It waits for the person; why not at once, if the agent asks for that.
+    Stage(Option<Words>),
+    /// At once, under this grant.
+    Direct(Box<VerifiedGrant>),
+}
+
+/// Decides whether a change set is staged or applied at once. `used` is how many files were written under
+/// a grant: the larger of what the server's memory and the ledger say. `off` is why nothing is applied
+/// directly, if so.
+pub fn route(
+    asker: &Asker<'_>,
+    changes: &[FileChange],
+    grants: &Active,
+    used: &dyn Fn(&VerifiedGrant) -> u64,
+    off: Option<&str>,
+    facts: &Facts<'_>,
+) -> Route {
+    let stage = |why: String| Route::Stage(Words::new(cut(&why, 256)).ok());
+    let Some((agent, _)) = asker.agent.filter(|(_, e)| e.approval == Approval::Direct) else {
+        return Route::Stage(None);
+    };
+    if changes.iter().any(FileChange::is_deletion) {
+        return stage("deletions are never direct".into());
+    }
+    if let Some(off) = off {
+        return stage(off.to_owned());
+    }
+    let Some(grant) = grants.grants.get(agent) else {
+        let problem = grants.problems.first().map(ToString::to_string);
+        return stage(problem.unwrap_or_else(|| format!("agent `{agent}` has no direct grant")));
+    };
+    if !facts.dispatch.is_some_and(DispatchState::is_narrow) {
+        return stage("a direct write needs a narrow dispatch: at most 10 uses and 4 hours".into());
+    }
+    let files = u64::try_from(changes.len()).unwrap_or(u64::MAX);
+    match check_write_allowed(grant.grant(), used(grant), files, facts.now) {
+        Ok(()) => Route::Direct(Box::new(grant.clone())),
+        Err(problem) => stage(problem.to_string()),
+    }
+}
+
+/// Checks what bounds an agent: the clock, the bytes of a day, and how many change sets wait.
+pub fn check_caps(
+    asker: &Asker<'_>,
+    changes: &[FileChange],
+    staged: bool,
+    facts: &Facts<'_>,
+) -> Result<(), Denied> {
+    if let Some(behind) = clock_behind(facts.now, facts.head) {
+        return Err(Denied::new(Refusal::ClockBehind, behind));
+    }
+    let caps = &asker.brief.caps;
+    if asker.agent.is_none() {
+        return Ok(());
+    }
+    if facts.today.bytes.saturating_add(bytes(changes)) > caps.bytes_a_day {
+        let detail = format!("over {} bytes in one day of UTC", caps.bytes_a_day);
+        return Err(Denied::new(Refusal::DayCap, detail));
+    }
+    let waiting = facts.today.waiting.len().saturating_add(facts.waiting_since_yesterday);
+    if staged && u64::try_from(waiting).unwrap_or(u64::MAX) >= caps.staged {
+        let detail = format!("{waiting} change sets wait for the person already");
+        return Err(Denied::new(Refusal::StagedCap, detail));
+    }
+    Ok(())
+}
+
+/// What the rows of a change set say of it.
+pub fn request(
+    asker: &Asker<'_>,
+    filing: &Filing,
+    changes: Vec<FileChange>,
+    gates: Vec<GateRun>,
+    facts: &Facts<'_>,
+) -> Request {
+    Request {
+        agent: asker.agent.map(|(agent, _)| agent.clone()),
+        brief: facts.brief_sha256,
+        digest: content_digest(facts.project, &changes),
+        changes,
+        gates,
+        gates_asked: filing.gates.clone(),
+        key: filing.key.clone(),
+        project: facts.project.clone(),
+        rationale: filing.rationale.clone(),
+        reverts: filing.reverts,
+    }
+}
+
+/// The subjects that filing moves after `write:ID`.
+fn filed(request: &Request, facts: &Facts<'_>) -> Vec<(Subject, u64)> {
+    let day = request.agent.as_ref();
+    let day = day.map(|agent| (facts.project.day(agent, facts.now), facts.today.last));
+    day.into_iter().collect()
+}
+
+/// The row that stages a change set.
+pub fn stage(id: Id, request: Request, why: Option<Words>, facts: &Facts<'_>, by: &By) -> Draft {
+    let mut refs = vec![(Subject::write(id), 0)];
+    refs.extend(filed(&request, facts));
+    refs.extend(facts.dispatch.map(|dispatch| dispatch.moved.clone()));
+    let expires = facts.now.plus(STAGED_LIFE);
+    Draft::new(Event::WriteStaged(Staged { expires, request, why }), by.clone(), refs)
+}
+
+/// The claim of a change set under a direct grant. The row moves the grant, so that of two servers only
+/// one takes its last write; it is not written after the grant has ended.
+pub fn direct(
+    id: Id,
+    request: Request,
+    grant: &VerifiedGrant,
+    act: &str,
+    facts: &Facts<'_>,
+    by: &By,
+) -> Permit {
+    let mut refs = vec![(Subject::write(id), 0)];
+    refs.extend(filed(&request, facts));
+    refs.push((Subject::direct(grant.grant().grant_id), grant.last()));
+    refs.extend(facts.dispatch.map(|dispatch| dispatch.moved.clone()));
+    let changes = request.changes.clone();
+    let event = Event::WriteDirect(Direct { act: act.into(), request });
+    let draft = Draft::new(event, by.clone(), refs);
+    Permit { id, changes, draft: Draft { until: Some(grant.grant().expires), ..draft } }
+}
+
+/// The row that says that a change set was refused. It costs a known dispatch an attempt.
+pub fn refuse(
+    id: Id,
+    agent: &Agent,
+    project: &Project,
+    denied: &Denied,
+    dispatch: Option<&DispatchState>,
+    by: &By,
+) -> Draft {
+    let refused = Refused {
+        agent: agent.clone(),
+        detail: cut(&denied.detail, 1_000).into(),
+        project: project.clone(),
+        reason: denied.reason,
+    };
+    let mut refs = vec![(Subject::write(id), 0)];
+    refs.extend(dispatch.map(|dispatch| dispatch.moved.clone()));
+    Draft::new(Event::WriteRefused(refused), by.clone(), refs)
+}
+
+/// Why a request cannot be approved, rejected or taken back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotNow {
+    /// It does not wait.
+    #[error("request {0} is {1}")]
+    Status(Id, Status),
+    /// Its time is over.
+    #[error("request {0} expired at {1:.0}")]
+    Expired(Id, Stamp),
+    /// Something else was shown than what it is.
+    #[error("request {0} has the digest {1}, not the one that was given")]
+    Digest(Id, Digest),
+    /// The checks say no, as things are now.
+    #[error("request {0}: {1}")]
+    Denied(Id, Denied),
+    /// The clock is behind the ledger.
+    #[error("{0}")]
+    Clock(String),
+}
+
+/// The filing that a waiting request repeats when it is approved.
+pub fn again(request: &Request) -> Filing {
+    let proposed = |change: &FileChange| Proposed {
+        path: change.path.clone(),
+        base: change.before.map(|before| before.sha256),
+        after: change.after,
+    };
+    Filing {
+        // What may be asked for was decided when it was filed; the scopes count as they are now.
+        tool: None,
+        changes: request.changes.iter().map(proposed).collect(),
+        rationale: request.rationale.clone(),
+        gates: request.gates_asked.clone(),
+        key: request.key.clone(),
+        reverts: request.reverts,
+    }
+}
+
+/// The filing that takes an applied request back: its files as they were before, based on what it made of
+/// them.
+pub fn revert(state: &RequestState, rationale: Note) -> Result<Filing, NotNow> {
+    let claim = state.claim.as_ref().filter(|_| state.status == Status::Applied);
+    let claim = claim.ok_or(NotNow::Status(state.id, state.status))?;
+    let proposed = |change: &FileChange| Proposed {
+        path: change.path.clone(),
+        base: change.after.map(|after| after.sha256),
+        after: change.before.map(|before| After { bytes: before.bytes, sha256: before.sha256 }),
+    };
+    Ok(Filing {
+        tool: None,
+        changes: claim.changes.iter().map(proposed).collect(),
+        rationale,
+        gates: Vec::new(),
+        key: None,
+        reverts: Some(state.id),
+    })
+}
+
+/// Checks that a request waits, and that this digest is what it is.
+pub fn check_waiting(state: &RequestState, digest: Digest, now: Stamp) -> Result<&Request, NotNow> {
+    let (Status::Staged, Some(request), Some(expires)) =
+        (state.status, state.request(), state.expires())
+    else {
+        return Err(NotNow::Status(state.id, state.status));
+    };
+    if now >= expires {
+        return Err(NotNow::Expired(state.id, expires));
+    }
+    match request.digest == digest {
+        true => Ok(request),
+        false => Err(NotNow::Digest(state.id, request.digest)),
+    }
+}
+
+/// An approval: whose, of what, as the files and gates are now.
+#[derive(Clone, Debug)]
+pub struct Consent<'a> {
+    /// The hand.
+    pub approver: Note,
+    /// The digest that was shown.
+    pub digest: Digest,
+    /// The files, as [`check`] gave them.
+    pub changes: Vec<FileChange>,
+    /// The gates that passed now.
+    pub gates: Vec<GateRun>,
+    /// The lock file of the process that applies.
+    pub act: &'a str,
+}
+
+/// The claim of a waiting request by the person's approval.
+pub fn approve(
+    state: &RequestState,
+    approval: Consent<'_>,
+    head: Option<Head>,
+    now: Stamp,
+    by: &By,
+) -> Result<Permit, NotNow> {
+    if let Some(behind) = clock_behind(now, head) {
+        return Err(NotNow::Clock(behind));
+    }
+    check_waiting(state, approval.digest, now)?;
+    let (id, changes) = (state.id, approval.changes.clone());
+    let event = Event::WriteApproved(Approved {
+        act: approval.act.into(),
+        by: approval.approver,
+        changes: approval.changes,
+        digest: approval.digest,
+        gates: approval.gates,
+    });
+    let draft = Draft::new(event, by.clone(), vec![state.moved()]);
+    Ok(Permit { id, changes, draft: Draft { until: state.expires(), ..draft } })
+}
+
+/// What a row that ends a waiting request moves: the request, and the day that it was filed on, which
+/// counts those that wait.
+fn ended(state: &RequestState, last: u64, day: u64) -> Vec<(Subject, u64)> {
+    let day = day_of(state).map(|subject| (subject, day));
+    [(Subject::write(state.id), last)].into_iter().chain(day).collect()
+}
+
+/// The day that a staged request of an agent was filed on.
+pub fn day_of(state: &RequestState) -> Option<Subject> {
+    match &state.origin {
+        Origin::Staged(_) => Some(state.project().day(state.agent()?, state.at)),
+        _ => None,
+    }
+}
+
+/// The row by which the person rejects a request: one that waits, or one that is unresolved, whose files
+/// stay as they are. `day` is the seq of the last row of [`day_of`].
+pub fn reject(
+    state: &RequestState,
+    approver: Note,
+    reason: Option<Note>,
+    day: u64,
+    by: &By,
+) -> Result<Draft, NotNow> {
+    match state.status {
+        Status::Staged | Status::Unresolved => {
+            let event = Event::WriteRejected(Rejected { by: approver, reason });
+            Ok(Draft::new(event, by.clone(), ended(state, state.last, day)))
+        }
+        other => Err(NotNow::Status(state.id, other)),
+    }
+}
+
+/// The row that ends a request whose time is over; `None` if it is not.
+pub fn expire(state: &RequestState, day: u64, now: Stamp, by: &By) -> Option<Draft> {
+    let expired = state.expires().filter(|end| state.status == Status::Staged && now >= *end)?;
+    let event = Event::WriteExpired(Expired { expired });
+    Some(Draft::new(event, by.clone(), ended(state, state.last, day)))
+}
+
+/// What came of applying a change set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// Every file was read again, and is as it was to be.
+    Applied,
+    /// Every file is as it was, for this reason.
+    Undone(String),
+    /// These are neither.
+    Unresolved(Vec<ProjectPath>, String),
+}
+
+/// The row that says what came of a claim. `day` is the seq of the last row of [`day_of`].
+pub fn conclude(state: &RequestState, claim: Claim, came: Came, day: u64, by: &By) -> Draft {
+    let (id, last) = (claim.id(), claim.last());
+    let moved = vec![(Subject::write(id), last)];
+    let (event, refs) = match came {
+        Came::Applied => (
+            Event::WriteApplied(Applied { recovered: claim.is_recovered() }),
+            ended(state, last, day),
+        ),
+        Came::Undone(detail) => {
+            (Event::WriteUndone(Undone { detail: cut(&detail, 1_000).into() }), moved)
+        }
+        Came::Unresolved(foreign, detail) => {
+            let detail = cut(&detail, 1_000).into();
+            (Event::WriteUnresolved(Unresolved { detail, foreign }), moved)
+        }
+    };
+    Draft::new(event, by.clone(), refs)
+}

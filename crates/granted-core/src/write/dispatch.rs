@@ -1,0 +1,81 @@
+//! Dispatches: a nonce that lets an agent file so many change sets for a time.
+//!
+//! Only the nonce's digest is kept. Every arrival that names a known dispatch moves it and costs an attempt;
+//! one that is staged or written costs a use too.
+
+use std::time::Duration;
+
+use super::agent::Agent;
+use super::direct::{DIRECT_MAX_USES, DIRECT_TTL_HOURS};
+use super::event::Dispatched;
+use super::project::Project;
+use crate::digest::Digest;
+use crate::ledger::{Event, Row, Subject};
+use crate::time::Stamp;
+
+/// For how many change sets a nonce is good where nothing else is said, and at most.
+pub const USES: u32 = 25;
+/// See [`USES`].
+pub const MAX_USES: u32 = 1_000;
+/// How long a nonce is good where nothing else is said, and at most.
+pub const TTL: Duration = Duration::from_secs(24 * 3_600);
+/// See [`TTL`].
+pub const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 3_600);
+/// How many arrivals there may be for each use.
+const ATTEMPTS_A_USE: u64 = 4;
+
+/// The digest under which a nonce is known; `None` if it is not 32 lower-case hexadecimal digits.
+pub fn id(nonce: &str) -> Option<Digest> {
+    let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    (nonce.len() == 32 && nonce.bytes().all(hex))
+        .then(|| Digest::of(format!("dispatch:{nonce}").as_bytes()))
+}
+
+/// A dispatch, as its rows leave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchState {
+    /// What was issued.
+    pub issued: Dispatched,
+    /// When.
+    pub at: Stamp,
+    /// How many change sets it was used for.
+    pub uses: u64,
+    /// How many arrivals named it.
+    pub attempts: u64,
+    /// What a row that moves it comes after.
+    pub moved: (Subject, u64),
+}
+
+impl DispatchState {
+    /// Folds the rows of a dispatch, oldest first; `None` if it was never issued.
+    pub fn fold(id: Digest, rows: &[Row]) -> Option<DispatchState> {
+        let (first, rest) = rows.split_first()?;
+        let Event::WriteDispatched(issued) = &first.event else { return None };
+        let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let used = |row: &&Row| matches!(row.event, Event::WriteStaged(_) | Event::WriteDirect(_));
+        Some(DispatchState {
+            issued: issued.clone(),
+            at: first.at,
+            uses: count(rest.iter().filter(used).count()),
+            attempts: count(rest.len()),
+            moved: (Subject::dispatch(id), rows.last().map_or(0, |row| row.seq)),
+        })
+    }
+
+    /// Whether this agent may file one more change set here with it.
+    pub fn allows(&self, agent: &Agent, project: &Project, now: Stamp) -> bool {
+        let Dispatched { agent: whose, expires, project: place, uses } = &self.issued;
+        let uses = u64::from(*uses);
+        whose == agent
+            && place == project
+            && now < *expires
+            && self.uses < uses
+            && self.attempts < uses.saturating_mul(ATTEMPTS_A_USE)
+    }
+
+    /// Whether it is narrow enough for a direct write.
+    pub fn is_narrow(&self) -> bool {
+        self.issued.uses <= DIRECT_MAX_USES
+            && self.issued.expires.since(self.at) <= Duration::from_secs(DIRECT_TTL_HOURS * 3_600)
+    }
+}
