@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
 use granted_core::write::path::ProjectPath;
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat, statat,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat2, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::{Place, STRAIGHT, Tree, TreeError, TreeFault, WITHIN};
@@ -43,11 +41,12 @@ impl Tree {
         for path in paths {
             let mut above = path.parent();
             while let Some(folder) = above {
-                match openat2(&self.root, folder.as_str(), HANDLE, Mode::empty(), STRAIGHT) {
+                let flags = HANDLE | OFlags::DIRECTORY;
+                match openat2(&self.root, folder.as_str(), flags, Mode::empty(), STRAIGHT) {
                     Ok(_) => break,
                     Err(Errno::NOENT) => above = folder.parent(),
                     Err(e) => {
-                        let fault = self.fault(folder.as_str(), e);
+                        let fault = TreeFault::of(e);
                         return Err(TreeError { path: folder.to_string(), fault });
                     }
                 }
@@ -55,6 +54,18 @@ impl Tree {
             }
         }
         Ok(missing.into_iter().collect())
+    }
+
+    /// A folder, opened without following a link, in which files may be made; `None` if it is missing.
+    /// Without a path it is the root.
+    pub(crate) fn folder(&self, path: Option<&ProjectPath>) -> Result<Option<OwnedFd>, TreeError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let text = path.map_or(".", ProjectPath::as_str);
+        match openat2(&self.root, text, flags, Mode::empty(), STRAIGHT) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(TreeError { path: text.to_owned(), fault: TreeFault::of(e) }),
+        }
     }
 
     /// One look at where a path leads; `None` if something moved meanwhile.
@@ -71,7 +82,7 @@ impl Tree {
                     part = cut.and_then(|at| part.get(..at)).unwrap_or(".");
                 }
                 Err(Errno::AGAIN) => return Ok(None),
-                Err(e) => return Err(self.fault(part, e)),
+                Err(e) => return Err(TreeFault::of(e)),
             }
         };
         if let Some(rest) = rest {
@@ -102,7 +113,7 @@ impl Tree {
     fn canonical(&self, handle: &OwnedFd) -> Result<Option<String>, TreeFault> {
         let name = |file: &OwnedFd| {
             let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-            readlinkat(rustix::fs::CWD, link, Vec::new()).map_err(|e| TreeFault::Io(e.into()))
+            readlinkat(CWD, link, Vec::new()).map_err(|e| TreeFault::Io(e.into()))
         };
         let (root, found) = (name(&self.root)?.into_bytes(), name(handle)?.into_bytes());
         let below = match found.strip_prefix(&*root) {
@@ -120,21 +131,16 @@ impl Tree {
         });
         Ok(is_same.then(|| text.to_owned()))
     }
+}
 
+impl TreeFault {
     /// What an error of an `openat2` below the root says.
-    pub(super) fn fault(&self, path: &str, error: Errno) -> TreeFault {
+    pub(super) fn of(error: Errno) -> TreeFault {
         match error {
             Errno::LOOP => TreeFault::Link,
             Errno::NOTDIR => TreeFault::NotFolder,
             Errno::NXIO | Errno::NODEV => TreeFault::Kind("a socket or a device"),
-            Errno::XDEV => {
-                // Both give the same error: would it do without the mounts?
-                let mounts = WITHIN.difference(ResolveFlags::NO_XDEV);
-                match openat2(self.root.as_fd(), path, HANDLE, Mode::empty(), mounts) {
-                    Ok(_) => TreeFault::Mount,
-                    Err(_) => TreeFault::Outside,
-                }
-            }
+            Errno::XDEV => TreeFault::Outside,
             other => TreeFault::Io(other.into()),
         }
     }
