@@ -2,8 +2,15 @@
 //! folds, decides, appends and acts.
 
 pub mod apply;
+pub mod approve;
 pub mod checked;
+pub mod expire;
 pub mod file;
 pub mod gates;
 pub mod gather;
+pub mod list;
 pub mod project;
+pub mod recover;
+pub mod reject;
+pub mod revert;
+pub mod show;
