@@ -38,6 +38,7 @@ mod trust;
 mod usage;
 mod verify;
 mod version;
+mod writes;
 
 pub use failure::ERROR_KINDS;
 use failure::Failure;
@@ -124,6 +125,7 @@ verbs! {
     mcp Mcp,
     completions Completions,
     man Man,
+    writes Writes,
 }
 
 impl Verb {
@@ -132,6 +134,7 @@ impl Verb {
         match self {
             Verb::Key(args) => args.acts(),
             Verb::Trust(args) => args.acts(),
+            Verb::Writes(args) => args.acts(),
             Verb::Status(_)
             | Verb::List(_)
             | Verb::Show(_)

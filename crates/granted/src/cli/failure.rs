@@ -8,6 +8,7 @@ use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::timer::TooLong;
 use granted_core::trust;
+use granted_core::write::decide::NotNow;
 use granted_store::open::in_words;
 use serde::Serialize;
 
@@ -25,6 +26,8 @@ use crate::ledger::witness::Doubt;
 use crate::sign::SignError;
 use crate::terminal::TerminalError;
 use crate::timer::TimerError;
+use crate::write::approve::WordError;
+use crate::write::project::ProjectError;
 
 /// Declares the kinds of errors, with the word of each.
 macro_rules! kinds {
@@ -305,6 +308,32 @@ impl From<TrustError> for Failure {
                 Failure::refused(error).hint("to make a key: granted key new NAME")
             }
             TrustError::Refused(_) => Failure::refused(error),
+        }
+    }
+}
+
+impl From<ProjectError> for Failure {
+    fn from(error: ProjectError) -> Failure {
+        match error {
+            ProjectError::Brief { .. } => Failure::new(Kind::Config, error),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<WordError> for Failure {
+    fn from(error: WordError) -> Failure {
+        match error {
+            WordError::Book(error) => error.into(),
+            WordError::Project(error) => error.into(),
+            WordError::Not(NotNow::Clock(_)) => Failure::new(Kind::ClockBehind, error)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+            WordError::Not(NotNow::Digest(id, _)) => {
+                Failure::refused(error).hint(format!("look again: granted writes show {id}"))
+            }
+            WordError::Not(NotNow::Denied(id, _)) => Failure::refused(error)
+                .hint(format!("it waits as before; to end it: granted writes reject {id}")),
+            error => Failure::refused(error),
         }
     }
 }
