@@ -77,14 +77,17 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+pub mod apply;
 mod ask;
 mod boot;
 mod echo;
+pub mod gate;
 mod notifier;
 mod program;
 mod run;
 mod spawn;
 mod stop;
+pub mod tree;
 
 pub use ask::{Answer, ask, hand};
 pub use echo::Echo;

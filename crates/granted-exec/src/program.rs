@@ -1,6 +1,6 @@
 //! Programs: found, checked and hashed before the claim, so that a missing one spends nothing.
 
-mod bytes;
+pub(crate) mod bytes;
 pub(crate) mod find;
 mod identity;
 mod missing;

@@ -23,6 +23,7 @@
 use std::time::Duration;
 
 use super::event::FileChange;
+use super::path::ProjectPath;
 use super::request::{RequestState, Status};
 use crate::decision::settle::ActState;
 use crate::id::Id;
@@ -48,6 +49,7 @@ pub enum Side {
 pub struct Permit {
     pub(super) id: Id,
     pub(super) changes: Vec<FileChange>,
+    pub(super) folders: Vec<ProjectPath>,
     pub(super) draft: Draft,
 }
 
@@ -61,7 +63,8 @@ impl Permit {
     pub fn claim(self, ledger: &dyn Ledger) -> Result<Claim, AppendError> {
         let appended = ledger.append(std::slice::from_ref(&self.draft))?;
         let last = appended.lines.last().map_or(0, |line| line.seq);
-        Ok(Claim { id: self.id, changes: self.changes, last, recovered: false })
+        let Permit { id, changes, folders, .. } = self;
+        Ok(Claim { id, changes, folders, last, recovered: false })
     }
 }
 
@@ -71,6 +74,7 @@ impl Permit {
 pub struct Claim {
     id: Id,
     changes: Vec<FileChange>,
+    folders: Vec<ProjectPath>,
     last: u64,
     recovered: bool,
 }
@@ -91,6 +95,7 @@ impl Claim {
         (open && gone).then(|| Claim {
             id: state.id,
             changes: claim.changes.clone(),
+            folders: claim.folders.clone(),
             last: state.last,
             recovered: true,
         })
@@ -104,6 +109,11 @@ impl Claim {
     /// The files.
     pub fn changes(&self) -> &[FileChange] {
         &self.changes
+    }
+
+    /// The folders that were missing when it was claimed.
+    pub fn folders(&self) -> &[ProjectPath] {
+        &self.folders
     }
 
     /// The seq of the last row that moved it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::agent::Agent;
 use super::brief::{AgentEntry, Approval, Brief, Dispatch, Tool};
 use super::claim::{Claim, Permit};
-use super::direct::{Active, VerifiedGrant, check_write_allowed};
+use super::direct::{Active, Problem, VerifiedGrant, check_write_allowed};
 use super::dispatch::DispatchState;
 use super::event::{
     After, Applied, Approved, Before, Direct, Expired, FileChange, GateRun, Refused, Rejected,
@@ -64,12 +64,15 @@ pub struct Denied {
     pub reason: Refusal,
     /// More, for people and agents.
     pub detail: String,
+    /// The file that is not what the change is based on, and the digest of what it is; `None` of one
+    /// that is not there.
+    pub stale: Option<Box<(ProjectPath, Option<Digest>)>>,
 }
 
 impl Denied {
     /// A refusal.
     pub fn new(reason: Refusal, detail: impl Into<String>) -> Denied {
-        Denied { reason, detail: detail.into() }
+        Denied { reason, detail: detail.into(), stale: None }
     }
 }
 
@@ -212,7 +215,8 @@ fn check_base(proposed: &Proposed, before: Option<Before>) -> Result<(), Denied>
     if proposed.base != now {
         let is = now.map_or("absent".to_owned(), |sha256| sha256.to_string());
         let detail = format!("`{path}` is not what the change is based on: it is {is} now");
-        return Err(Denied::new(Refusal::StaleBase, detail));
+        let stale = Some(Box::new((path.clone(), now)));
+        return Err(Denied { stale, ..Denied::new(Refusal::StaleBase, detail) });
     }
     match (before, proposed.after) {
         (None, None) => {
@@ -259,6 +263,7 @@ pub enum Route {
 pub fn route(
     asker: &Asker<'_>,
     changes: &[FileChange],
+    gates: &[GateRun],
     grants: &Active,
     used: &dyn Fn(&VerifiedGrant) -> u64,
     off: Option<&str>,
@@ -280,6 +285,12 @@ pub fn route(
     };
     if !facts.dispatch.is_some_and(DispatchState::is_narrow) {
         return stage("a direct write needs a narrow dispatch: at most 10 uses and 4 hours".into());
+    }
+    // The gates ran on copies of their files, which may have been others than were signed.
+    let bound = |run: &&GateRun| grant.grant().gates.get(&run.gate) != Some(&run.digest);
+    if let Some(run) = gates.iter().find(bound) {
+        let (id, what) = (grant.grant().grant_id, format!("gate `{}`", run.gate));
+        return stage(Problem::Drift(id, what).to_string());
     }
     let files = u64::try_from(changes.len()).unwrap_or(u64::MAX);
     match check_write_allowed(grant.grant(), used(grant), files, facts.now) {
@@ -357,6 +368,7 @@ pub fn stage(id: Id, request: Request, why: Option<Words>, facts: &Facts<'_>, by
 pub fn direct(
     id: Id,
     request: Request,
+    folders: Vec<ProjectPath>,
     grant: &VerifiedGrant,
     act: &str,
     facts: &Facts<'_>,
@@ -367,9 +379,9 @@ pub fn direct(
     refs.push((Subject::direct(grant.grant().grant_id), grant.last()));
     refs.extend(facts.dispatch.map(|dispatch| dispatch.moved.clone()));
     let changes = request.changes.clone();
-    let event = Event::WriteDirect(Direct { act: act.into(), request });
+    let event = Event::WriteDirect(Direct { act: act.into(), folders: folders.clone(), request });
     let draft = Draft::new(event, by.clone(), refs);
-    Permit { id, changes, draft: Draft { until: Some(grant.grant().expires), ..draft } }
+    Permit { id, changes, folders, draft: Draft { until: Some(grant.grant().expires), ..draft } }
 }
 
 /// The row that says that a change set was refused. It costs a known dispatch an attempt.
@@ -438,7 +450,11 @@ pub fn revert(state: &RequestState, rationale: Note) -> Result<Filing, NotNow> {
     let proposed = |change: &FileChange| Proposed {
         path: change.path.clone(),
         base: change.after.map(|after| after.sha256),
-        after: change.before.map(|before| After { bytes: before.bytes, sha256: before.sha256 }),
+        after: change.before.map(|before| After {
+            bytes: before.bytes,
+            mode: Some(before.mode),
+            sha256: before.sha256,
+        }),
     };
     Ok(Filing {
         tool: None,
@@ -475,6 +491,8 @@ pub struct Consent<'a> {
     pub digest: Digest,
     /// The files, as [`check`] gave them.
     pub changes: Vec<FileChange>,
+    /// The folders on the way to them that are missing.
+    pub folders: Vec<ProjectPath>,
     /// The gates that passed now.
     pub gates: Vec<GateRun>,
     /// The lock file of the process that applies.
@@ -493,16 +511,17 @@ pub fn approve(
         return Err(NotNow::Clock(behind));
     }
     check_waiting(state, approval.digest, now)?;
-    let (id, changes) = (state.id, approval.changes.clone());
+    let (id, changes, folders) = (state.id, approval.changes.clone(), approval.folders.clone());
     let event = Event::WriteApproved(Approved {
         act: approval.act.into(),
         by: approval.approver,
         changes: approval.changes,
         digest: approval.digest,
+        folders: approval.folders,
         gates: approval.gates,
     });
     let draft = Draft::new(event, by.clone(), vec![state.moved()]);
-    Ok(Permit { id, changes, draft: Draft { until: state.expires(), ..draft } })
+    Ok(Permit { id, changes, folders, draft: Draft { until: state.expires(), ..draft } })
 }
 
 /// What a row that ends a waiting request moves: the request, and the day that it was filed on, which
@@ -557,7 +576,7 @@ pub enum Came {
 }
 
 /// The row that says what came of a claim. `day` is the seq of the last row of [`day_of`].
-pub fn conclude(state: &RequestState, claim: Claim, came: Came, day: u64, by: &By) -> Draft {
+pub fn conclude(state: &RequestState, claim: &Claim, came: Came, day: u64, by: &By) -> Draft {
     let (id, last) = (claim.id(), claim.last());
     let moved = vec![(Subject::write(id), last)];
     let (event, refs) = match came {

@@ -55,6 +55,10 @@ pub struct After {
     /// Its size.
     #[serde(deserialize_with = "json::int")]
     pub bytes: u64,
+    /// The permission bits of a file that is made anew; absent: the usual ones. One that is replaced
+    /// keeps its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
     /// The digest of its bytes.
     pub sha256: Digest,
 }
@@ -157,6 +161,9 @@ pub struct Approved {
     pub changes: Vec<FileChange>,
     /// The digest that was shown, and approved.
     pub digest: Digest,
+    /// The folders that are missing, and are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<ProjectPath>,
     /// The gates that passed now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<GateRun>,
@@ -169,6 +176,9 @@ pub struct Approved {
 pub struct Direct {
     /// The lock file that the acting process holds, by its name in `acts/`.
     pub act: Box<str>,
+    /// The folders that are missing, and are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<ProjectPath>,
     /// What is asked for.
     pub request: Request,
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::agent::Agent;
 use super::claim::Side;
 use super::event::{Approved, Direct, FileChange, Refused, Rejected, Request, Staged, Unresolved};
+use super::path::ProjectPath;
 use super::project::Project;
 use crate::digest::Digest;
 use crate::id::Id;
@@ -20,6 +21,8 @@ pub fn content_digest(project: &Project, changes: &[FileChange]) -> Digest {
     struct File<'a> {
         after: Option<Digest>,
         before: Option<Digest>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
         path: &'a str,
     }
     #[derive(Serialize)]
@@ -30,6 +33,7 @@ pub fn content_digest(project: &Project, changes: &[FileChange]) -> Digest {
     let changes = changes.iter().map(|change| File {
         after: change.after.map(|after| after.sha256),
         before: change.before.map(|before| before.sha256),
+        mode: change.after.and_then(|after| after.mode),
         path: change.path.as_str(),
     });
     let content = Content { changes: changes.collect(), project };
@@ -117,6 +121,8 @@ pub struct Claimed {
     pub act: Box<str>,
     /// The files as they were then, and are to be.
     pub changes: Vec<FileChange>,
+    /// The folders that were missing then.
+    pub folders: Vec<ProjectPath>,
     /// The approval; `None` under a direct grant.
     pub approved: Option<Approved>,
 }
@@ -183,6 +189,7 @@ impl RequestState {
                     at: row.at,
                     act: direct.act.clone(),
                     changes: direct.request.changes.clone(),
+                    folders: direct.folders.clone(),
                     approved: None,
                 };
                 (Origin::Direct(direct.clone(), grant), Status::Applying, Some(claim))
@@ -213,6 +220,7 @@ impl RequestState {
                     at: row.at,
                     act: approved.act.clone(),
                     changes: approved.changes.clone(),
+                    folders: approved.folders.clone(),
                     approved: Some(approved.clone()),
                 });
                 Status::Applying

@@ -20,7 +20,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// What a file is told by: the same in all of these, it is taken to hold the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Look {
+pub(crate) struct Look {
     device: u64,
     inode: u64,
     size: i64,
@@ -33,7 +33,7 @@ static SEEN: LazyLock<Mutex<HashMap<Look, Digest>>> = LazyLock::new(Mutex::defau
 /// The digest of a file's bytes, read once as long as it looks the same.
 pub(super) fn remembered(path: &Path) -> Result<Digest, Why> {
     let (file, found) = open(path)?;
-    let look = look(&found);
+    let look = Look::of(&found);
     // A panic while it was locked can only have lost an entry.
     let seen = || SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(digest) = seen().get(&look) {
@@ -41,7 +41,7 @@ pub(super) fn remembered(path: &Path) -> Result<Digest, Why> {
     }
     let digest = of_bytes(&file).map_err(Why::of)?;
     let after = fstat(&file).map_err(Why::of)?;
-    if self::look(&after) == look && is_settled(&after) {
+    if Look::of(&after) == look && is_settled(&after) {
         let mut seen = seen();
         if seen.len() >= REMEMBERED {
             seen.clear();
@@ -70,18 +70,20 @@ pub(super) fn open(path: &Path) -> Result<(OwnedFd, Stat), Why> {
     }
 }
 
-fn look(found: &Stat) -> Look {
-    Look {
-        device: found.st_dev,
-        inode: found.st_ino,
-        size: found.st_size,
-        modified: (found.st_mtime, found.st_mtime_nsec as i64),
-        changed: (found.st_ctime, found.st_ctime_nsec as i64),
+impl Look {
+    pub(crate) fn of(found: &Stat) -> Look {
+        Look {
+            device: found.st_dev,
+            inode: found.st_ino,
+            size: found.st_size,
+            modified: (found.st_mtime, found.st_mtime_nsec as i64),
+            changed: (found.st_ctime, found.st_ctime_nsec as i64),
+        }
     }
 }
 
 /// Whether the file's last change lies far enough back that the next one will show.
-fn is_settled(found: &Stat) -> bool {
+pub(crate) fn is_settled(found: &Stat) -> bool {
     let changed = Duration::from_secs(u64::try_from(found.st_ctime).unwrap_or_default());
     changed + SETTLED < crate::boot::of_files()
 }
