@@ -92,6 +92,7 @@ pub mod tree;
 pub use ask::{Answer, ask, hand};
 pub use echo::Echo;
 pub use notifier::Notifier;
+pub use program::find::program as find_program;
 pub use program::{Definition, Missing, Program, Why};
 pub use run::{Limits, Run, confirm, run};
 pub use stop::Stop;

@@ -10,7 +10,7 @@ use granted_core::ledger::{By, Door, Draft, Event};
 use granted_core::store::{AppendError, Appended, Documents, Ledger, NotWritten, ReadError};
 use granted_core::text::Name;
 use granted_core::time::{Clock, Stamp};
-use granted_store::{Acts, FileDocuments, FileLedger, entropy};
+use granted_store::{Acts, Blobs, FileDocuments, FileLedger, entropy};
 
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -27,6 +27,7 @@ pub struct Book {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
+    pub(crate) blobs: Blobs,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) news: Arc<News>,
     pub(crate) witnesses: Witnesses,
@@ -53,9 +54,10 @@ impl Book {
         clock: Arc<dyn Clock>,
     ) -> Book {
         let acts = Acts::beside(&home.ledger_folder());
+        let blobs = Blobs::beside(&home.ledger_folder());
         let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up, witnesses) = (by(door), Mutex::default(), Witnesses::default());
-        Book { home, ledger, documents, acts, clock, news, witnesses, by, given_up }
+        Book { home, ledger, documents, acts, blobs, clock, news, witnesses, by, given_up }
     }
 
     /// The clock's reading.

@@ -132,17 +132,7 @@ impl Config {
 
     /// Reads the config's text; the error names the line.
     pub fn parse(text: &str) -> Result<Config, String> {
-        toml::from_str(text).map_err(|e: toml::de::Error| {
-            let before = e.span().and_then(|span| text.get(..span.start));
-            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-            let message = e.message();
-            match message.strip_suffix(", expected a sequence") {
-                Some(what) => {
-                    format!("line {line}: {what}, expected a list such as [\"a\", \"b\"]")
-                }
-                None => format!("line {line}: {message}"),
-            }
-        })
+        files::parse_toml(text)
     }
 }
 

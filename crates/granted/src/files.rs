@@ -6,6 +6,7 @@ use std::path::Path;
 
 use granted_core::digest::Digest;
 use granted_store::open::{self, OpenError};
+use serde::de::DeserializeOwned;
 use sha2::Digest as _;
 
 /// The bytes of a regular file, at most this many; `None` if there is no such file.
@@ -27,6 +28,21 @@ pub(crate) fn read_open(file: File, path: &Path, max: u64) -> Result<Vec<u8>, St
         true => Ok(bytes),
         false => Err(format!("`{}` has over {max} bytes", path.display())),
     }
+}
+
+/// Reads TOML; the error names the line.
+pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|e: toml::de::Error| {
+        let before = e.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+        let message = e.message();
+        match message.strip_suffix(", expected a sequence") {
+            Some(what) => {
+                format!("line {line}: {what}, expected a list such as [\"a\", \"b\"]")
+            }
+            None => format!("line {line}: {message}"),
+        }
+    })
 }
 
 /// The most bytes of a file that a grant is bound to: hashing is not to hold an attempt up.

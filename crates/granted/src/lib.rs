@@ -54,6 +54,7 @@ mod sign;
 mod ssh;
 mod terminal;
 mod timer;
+mod write;
 
 pub use book::Book;
 pub use config::{Config, ConfigError, ExecutorEntry, NotifyEntry};

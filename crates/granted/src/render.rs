@@ -83,6 +83,7 @@ fn what(row: &Row) -> String {
         Event::ModeSet(ModeSet { mode, signature }) => {
             format!("{mode}{}", signed(signature.as_ref()))
         }
+        _ => format!("[{}]", moved(row)),
     }
 }
 

@@ -11,7 +11,7 @@ use super::missing::{Missing, Why, shown};
 
 /// The file that a command executes in this directory, absolute; looked for in the directories of
 /// `path` if it is named without `/`.
-pub(crate) fn program(argv: &[OsString], cwd: &Path, path: &OsStr) -> Result<PathBuf, Missing> {
+pub fn program(argv: &[OsString], cwd: &Path, path: &OsStr) -> Result<PathBuf, Missing> {
     let named = argv.first().filter(|name| !name.is_empty()).ok_or(Missing::Empty)?;
     let at = |path, why| Missing::At { what: "program", path, why };
     if named.as_bytes().contains(&b'/') {

@@ -1,0 +1,9 @@
+//! Writes: filing change sets, and the person's word on them. Each verb is a pipeline that gathers facts,
+//! folds, decides, appends and acts.
+
+pub mod apply;
+pub mod checked;
+pub mod file;
+pub mod gates;
+pub mod gather;
+pub mod project;

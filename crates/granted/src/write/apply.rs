@@ -1,0 +1,122 @@
+//! Applying: a claim is carried out, and the ledger says what came of it.
+
+use std::io;
+
+use granted_core::digest::Digest;
+use granted_core::id::Id;
+use granted_core::store::{AppendError, ReadError};
+use granted_core::write::decide::{Came, conclude};
+use granted_core::write::{Claim, FileChange, RequestState};
+use granted_exec::apply::{self, Applied, Order, Recovered, Source};
+use granted_store::Blobs;
+
+use super::gates::NEW_MODE;
+use super::gather;
+use super::project::OpenProject;
+use crate::book::{Book, BookError};
+
+/// Brings the files of a claim to what they are to be, or leaves them as they were, and records which. What
+/// the files hold and are to hold lies among the blobs already.
+///
+/// After an error the change set stays cut off: whoever comes next sees to it.
+pub fn apply(book: &Book, project: &OpenProject, claim: Claim) -> Result<RequestState, BookError> {
+    let came = match order(&claim) {
+        Err(why) => Came::Undone(why),
+        Ok(order) => {
+            let contents = Contents(&book.blobs);
+            let came = match claim.is_recovered() {
+                false => came(apply::apply(&order, project.tree(), &contents)),
+                true => match apply::recover(&order, project.tree(), &contents) {
+                    Ok(recovered) => recovered_as(recovered),
+                    Err(e) => {
+                        let why = format!("request {} could not be seen to: {e}", claim.id());
+                        return given_up(book, claim.id(), ReadError::Unreadable(why).into());
+                    }
+                },
+            };
+            read_back(project, &claim, came)
+        }
+    };
+    recorded(book, &claim, came)
+}
+
+/// Reads every file again that is said to be as it was to be.
+fn read_back(project: &OpenProject, claim: &Claim, came: Came) -> Came {
+    if came != Came::Applied {
+        return came;
+    }
+    let is_otherwise = |change: &&FileChange| {
+        let limit = change.after.map_or(0, |after| usize::try_from(after.bytes).unwrap_or(0));
+        let found = project.tree().read(&change.path, limit).map(|found| found.digest());
+        !found.is_ok_and(|digest| digest == change.after.map(|after| after.sha256))
+    };
+    let otherwise: Vec<_> = claim.changes().iter().filter(is_otherwise).collect();
+    match otherwise.is_empty() {
+        true => Came::Applied,
+        false => Came::Unresolved(
+            otherwise.into_iter().map(|change| change.path.clone()).collect(),
+            "changed by somebody else as soon as it was written".into(),
+        ),
+    }
+}
+
+fn order(claim: &Claim) -> Result<Order, String> {
+    let change = |change: &FileChange| apply::FileChange {
+        path: change.path.clone(),
+        before: change.before.map(|before| before.sha256),
+        after: change.after.map(|after| after.sha256),
+        mode: change.after.and_then(|after| after.mode).unwrap_or(NEW_MODE),
+    };
+    let changes = claim.changes().iter().map(change).collect();
+    Order::new(claim.id(), changes, claim.folders().to_vec()).map_err(|e| e.to_string())
+}
+
+fn came(applied: Applied) -> Came {
+    match applied {
+        Applied::Done => Came::Applied,
+        Applied::NotDone { why } => Came::Undone(why),
+        Applied::Unknown { why, files } => Came::Unresolved(files, why),
+    }
+}
+
+fn recovered_as(recovered: Recovered) -> Came {
+    match recovered {
+        Recovered::Old => Came::Undone("it was cut off before any file was changed".into()),
+        Recovered::New => Came::Applied,
+        Recovered::Unresolved { why, files } => Came::Unresolved(files, why),
+    }
+}
+
+/// Appends what came of the claim, unless somebody else has said so already; how it stands then.
+fn recorded(book: &Book, claim: &Claim, came: Came) -> Result<RequestState, BookError> {
+    let id = claim.id();
+    let gone = || ReadError::Unreadable(format!("the rows of request {id} are gone"));
+    loop {
+        let state = gather::request(book, id)?.ok_or_else(gone)?;
+        if state.last != claim.last() {
+            return Ok(state);
+        }
+        let day = gather::day_last(book, &state)?;
+        match book.append(&[conclude(&state, claim, came.clone(), day, &book.by(None))]) {
+            Ok(_) => return Ok(gather::request(book, id)?.ok_or_else(gone)?),
+            Err(AppendError::Conflict) => {}
+            Err(e) => return given_up(book, id, e.into()),
+        }
+    }
+}
+
+/// The files may be changed, and no row says what came of it: the next one to come settles it.
+fn given_up(book: &Book, id: Id, error: BookError) -> Result<RequestState, BookError> {
+    book.give_up(id);
+    Err(error)
+}
+
+/// The contents that rows name.
+struct Contents<'a>(&'a Blobs);
+
+impl Source for Contents<'_> {
+    fn content(&self, digest: Digest) -> io::Result<Vec<u8>> {
+        let content = self.0.get(digest).map_err(io::Error::other)?;
+        content.ok_or_else(|| io::Error::other(format!("the content {digest} is not kept")))
+    }
+}

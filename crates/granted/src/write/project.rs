@@ -1,0 +1,113 @@
+//! A project, opened: its files and its brief.
+
+use std::path::Path;
+
+use granted_core::digest::Digest;
+use granted_core::text::{Shown, TextError};
+use granted_core::write::path::ProjectPath;
+use granted_core::write::{Brief, Project};
+use granted_exec::tree::{Found, Tree, TreeError};
+use granted_store::open::in_words;
+
+use crate::files;
+
+/// The brief's name in the root of its project.
+pub const BRIEF: &str = "granted.toml";
+
+/// The most bytes of a brief.
+const MAX_BRIEF: usize = 1 << 20;
+
+/// A project whose files can be reached.
+#[derive(Debug)]
+pub struct OpenProject {
+    name: Project,
+    tree: Tree,
+}
+
+/// A brief, with the digest of its bytes.
+#[derive(Clone, Debug)]
+pub struct ReadBrief {
+    /// What it says.
+    pub brief: Brief,
+    /// Of its bytes.
+    pub sha256: Digest,
+}
+
+/// Why a project cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// Its root.
+    #[error("the project `{}`: {why}", Shown(path))]
+    Root {
+        /// As it was given.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Its root's path cannot be written down.
+    #[error(transparent)]
+    Name(#[from] TextError),
+    /// A file of it.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// It has no brief.
+    #[error("the project `{0}` has no `{BRIEF}`")]
+    NoBrief(Project),
+    /// Its brief is wrong; the line is in the text.
+    #[error("`{project}/{BRIEF}`: {what}")]
+    Brief {
+        /// The project.
+        project: Project,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl OpenProject {
+    /// Opens the project in this folder, by the real path of that.
+    pub fn open(root: &Path) -> Result<OpenProject, ProjectError> {
+        let error = |why| ProjectError::Root { path: root.display().to_string(), why };
+        let real = root.canonicalize().map_err(|e| error(in_words(&e)))?;
+        let text = real.to_str().ok_or_else(|| error("its path is not UTF-8".into()))?;
+        let name = Project::new(text)?;
+        Ok(OpenProject { name, tree: Tree::open(&real)? })
+    }
+
+    /// Opens a project by its name, which rows have. It must still lie there.
+    pub fn named(name: &Project) -> Result<OpenProject, ProjectError> {
+        let project = OpenProject::open(Path::new(name.as_str()))?;
+        match project.name == *name {
+            true => Ok(project),
+            false => {
+                let why = format!("it is a link to `{}` now", project.name);
+                Err(ProjectError::Root { path: name.as_str().into(), why })
+            }
+        }
+    }
+
+    /// Its name: the real path of its root.
+    pub fn name(&self) -> &Project {
+        &self.name
+    }
+
+    /// Its files.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Its brief, as it is now and without anything wrong in it.
+    pub fn brief(&self) -> Result<ReadBrief, ProjectError> {
+        let wrong = |what| ProjectError::Brief { project: self.name.clone(), what };
+        let path = ProjectPath::parse(BRIEF).map_err(|e| wrong(e.to_string()))?;
+        let Found::File(content) = self.tree.read(&path, MAX_BRIEF)? else {
+            return Err(ProjectError::NoBrief(self.name.clone()));
+        };
+        let text = std::str::from_utf8(&content.bytes);
+        let text = text.map_err(|_| wrong("it is not UTF-8 text".into()))?;
+        let brief: Brief = files::parse_toml(text).map_err(wrong)?;
+        match brief.problems().into_iter().next() {
+            Some(problem) => Err(wrong(problem)),
+            None => Ok(ReadBrief { brief, sha256: content.digest }),
+        }
+    }
+}
