@@ -38,6 +38,7 @@ mod trust;
 mod usage;
 mod verify;
 mod version;
+mod writes;
 
 pub use failure::ERROR_KINDS;
 use failure::Failure;
@@ -118,6 +119,7 @@ verbs! {
     verify Verify,
     key Key,
     trust Trust,
+    writes Writes,
     lag Lag,
     executors Executors,
     doctor Doctor,
@@ -132,6 +134,7 @@ impl Verb {
         match self {
             Verb::Key(args) => args.acts(),
             Verb::Trust(args) => args.acts(),
+            Verb::Writes(args) => args.acts(),
             Verb::Status(_)
             | Verb::List(_)
             | Verb::Show(_)

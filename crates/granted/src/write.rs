@@ -3,7 +3,11 @@
 
 pub mod apply;
 pub mod checked;
+pub mod direct;
+pub mod dispatch;
 pub mod file;
 pub mod gates;
 pub mod gather;
+pub mod grants;
 pub mod project;
+pub mod sign;

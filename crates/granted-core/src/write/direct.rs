@@ -211,6 +211,30 @@ pub enum Problem {
     TooMany(usize),
 }
 
+impl Problem {
+    /// Whether it is about this grant alone, or about those of its agent.
+    pub fn is_about(&self, grant: &DirectGrant) -> bool {
+        match self {
+            Problem::NoRow(id)
+            | Problem::Known(id)
+            | Problem::Revoked(id)
+            | Problem::Elsewhere(id, _)
+            | Problem::Signature(id, _)
+            | Problem::Drift(id, _)
+            | Problem::Expired(id)
+            | Problem::Window(id, _)
+            | Problem::Cap(id)
+            | Problem::Spent(id, ..) => *id == grant.grant_id,
+            Problem::NotAsked(agent) | Problem::NoScope(agent) | Problem::Two(agent) => {
+                *agent == grant.agent
+            }
+            Problem::Gate(..) => true,
+            Problem::Uncovered(scope) => grant.write_scopes.iter().any(|own| **own == **scope),
+            Problem::File(_) | Problem::Clock(_) | Problem::TooMany(_) => false,
+        }
+    }
+}
+
 /// The grants file of a project, relative to the home: `direct-grants/<basename>-<12 hex>.json`.
 pub fn grants_file_for(project: &Project) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

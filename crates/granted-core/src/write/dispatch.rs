@@ -78,12 +78,7 @@ pub fn issue(
     if ttl > MAX_TTL || !(1..=MAX_USES).contains(&uses) {
         return Err(NotIssued::Wide);
     }
-    Ok(Dispatched {
-        agent: agent.clone(),
-        expires: now.plus(ttl),
-        project: project.clone(),
-        uses,
-    })
+    Ok(Dispatched { agent: agent.clone(), expires: now.plus(ttl), project: project.clone(), uses })
 }
 
 /// The row that issues it. It is known by `id`, the digest of its nonce.

@@ -90,7 +90,8 @@ impl Standing {
             standing.last = row.seq;
             match &row.event {
                 Event::DirectGranted(DirectGranted { grant, signature }) => {
-                    let record = DirectRecord { grant: grant.clone(), signature: signature.clone() };
+                    let record =
+                        DirectRecord { grant: grant.clone(), signature: signature.clone() };
                     if grant.project == *project {
                         standing.grants.push(Signed { record, revoked: None });
                     }
@@ -111,9 +112,8 @@ impl Standing {
 
     /// Those that were not taken back and have not ended.
     pub fn open(&self, now: Stamp) -> impl Iterator<Item = &DirectGrant> {
-        let open = move |signed: &&Signed| {
-            signed.revoked.is_none() && now < signed.record.grant.expires
-        };
+        let open =
+            move |signed: &&Signed| signed.revoked.is_none() && now < signed.record.grant.expires;
         self.grants.iter().filter(open).map(|signed| &signed.record.grant)
     }
 }
