@@ -119,13 +119,13 @@ verbs! {
     verify Verify,
     key Key,
     trust Trust,
+    writes Writes,
     lag Lag,
     executors Executors,
     doctor Doctor,
     mcp Mcp,
     completions Completions,
     man Man,
-    writes Writes,
 }
 
 impl Verb {
