@@ -31,6 +31,11 @@ pub(crate) struct Kept {
 }
 
 impl Unread<'_> {
+    /// Whether its line holds these bytes.
+    pub(crate) fn holds(&self, bytes: &[u8]) -> bool {
+        memchr::memmem::find(self.line.bytes, bytes).is_some()
+    }
+
     pub(crate) fn keep(&self) -> Kept {
         let RawLine { seq, offset, bytes } = self.line;
         Kept { seq, offset, bytes: bytes.to_vec() }

@@ -6,7 +6,7 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::text::Note;
 use granted_core::write::decide::{Denied, NotNow};
-use granted_core::write::{Refusal, Status};
+use granted_core::write::{Refusal, RequestState, Status};
 use granted_exec::Stop;
 
 use super::super::args::person_book;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         return Err(Failure::usage("say --digest once for each request"));
     }
     let by = hand(args.by.as_ref())?;
-    settled(&book, out);
+    let seen_to = settled(&book, out);
     let ids: Vec<Id> = match args.all {
         true => waiting(&book)?,
         false => args.request.iter().map(|text| named(&book, text)).collect::<Result<_, _>>()?,
@@ -73,6 +73,13 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let mut digests = VecDeque::from(args.digest.clone());
     let mut code = 0;
     for id in ids {
+        let earlier = seen_to.iter().find(|state| state.id == id);
+        if let Some(state) = earlier.filter(|state| state.status == Status::Applied) {
+            // It was cut off after the person's yes, and is what was approved then.
+            digests.pop_front();
+            applied(state, out);
+            continue;
+        }
         let digest = match &terminal {
             Some(terminal) => shown_and_agreed(&book, id, terminal, out),
             None => digests.pop_front().ok_or_else(|| Failure::usage("a digest is missing")),
@@ -141,9 +148,13 @@ fn one(
     if state.status != Status::Applied {
         return Err(Failure::refused(stands(&state)).hint(format!("granted writes show {id}")));
     }
-    match out.is_json() {
-        true => out.value(&RequestJson::new(&state, &[])),
-        false => out.line(stands(&state)),
-    }
+    applied(&state, out);
     Ok(())
+}
+
+fn applied(state: &RequestState, out: &Out) {
+    match out.is_json() {
+        true => out.value(&RequestJson::new(state, &[])),
+        false => out.line(stands(state)),
+    }
 }

@@ -263,7 +263,10 @@ pub(super) fn looked_at(book: &Book, id: Id) -> Result<(RequestState, Vec<FileVi
 
 /// What comes before a person's verb: what died in the middle is seen to, and what nobody approved in time
 /// is ended. Neither keeps the verb from its work.
-pub(super) fn settled(book: &Book, out: &Out) {
+///
+/// What was seen to, and came to its end.
+pub(super) fn settled(book: &Book, out: &Out) -> Vec<RequestState> {
+    let mut ended = Vec::new();
     match recover(book, Side::Person, None) {
         Ok(seen) => {
             for seen in seen {
@@ -272,6 +275,7 @@ pub(super) fn settled(book: &Book, out: &Out) {
                     Err(why) => format!("request {} is cut off: {why}", seen.id),
                 };
                 out.remark(format_args!("note: {how}"));
+                ended.extend(seen.state.ok());
             }
         }
         Err(e) => out.remark(format_args!("note: {e}")),
@@ -284,6 +288,7 @@ pub(super) fn settled(book: &Book, out: &Out) {
         }
         Err(e) => out.remark(format_args!("note: {e}")),
     }
+    ended
 }
 
 /// Whose hand it is, where nothing is said: the login name.
