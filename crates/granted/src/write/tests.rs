@@ -1,0 +1,4 @@
+//! Change sets filed and decided on, with real files and a real ledger.
+
+mod paths;
+mod staging;
