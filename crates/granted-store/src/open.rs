@@ -79,6 +79,13 @@ pub fn read(path: &Path) -> Result<File, OpenError> {
     regular(CWD, path, path, OFlags::RDONLY).map(|opened| opened.0)
 }
 
+/// Opens the program that runs, whatever lies at its path by now. It is reached through a link of the
+/// kernel's own.
+pub fn own_program() -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open("/proc/self/exe", flags, Mode::empty())?))
+}
+
 /// Makes a file that must not be there, with mode 0600.
 pub fn create(path: &Path) -> Result<File, OpenError> {
     regular(CWD, path, path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL).map(|opened| opened.0)

@@ -70,6 +70,16 @@ impl Book {
         &self.home
     }
 
+    /// The book and its ledger, in one line.
+    pub(crate) fn describe(&self) -> String {
+        let id = match self.ledger.row(1) {
+            Ok(Some(_)) => self.id().map_or_else(|e| format!("({e})"), |id| id.to_string()),
+            Ok(None) => "(still empty)".to_owned(),
+            Err(e) => format!("({e})"),
+        };
+        format!("book {id} in {}", self.home.ledger().display())
+    }
+
     /// The config as it is now; its witnesses count as they were when it was first read. Only what
     /// uses or widens authority needs it: a person who comes to take a grant back is not held up by a
     /// typo.

@@ -16,6 +16,7 @@ mod discharge;
 mod doctor;
 mod executors;
 mod failure;
+mod inbox;
 mod key;
 mod lag;
 mod ledger;
@@ -38,6 +39,7 @@ mod trust;
 mod usage;
 mod verify;
 mod version;
+mod writes;
 
 pub use failure::ERROR_KINDS;
 use failure::Failure;
@@ -111,6 +113,7 @@ verbs! {
     result Result,
     resolve Resolve,
     revoke Revoke,
+    inbox Inbox,
     tick Tick,
     timer Timer,
     ledger Ledger,
@@ -118,6 +121,7 @@ verbs! {
     verify Verify,
     key Key,
     trust Trust,
+    writes Writes,
     lag Lag,
     executors Executors,
     doctor Doctor,
@@ -132,8 +136,10 @@ impl Verb {
         match self {
             Verb::Key(args) => args.acts(),
             Verb::Trust(args) => args.acts(),
+            Verb::Writes(args) => args.acts(),
             Verb::Status(_)
             | Verb::List(_)
+            | Verb::Inbox(_)
             | Verb::Show(_)
             | Verb::Ledger(_)
             | Verb::Proof(_)

@@ -50,7 +50,19 @@ const MAX_BOUND: u64 = 1 << 30;
 
 /// The digest of a regular file's bytes, at most [`MAX_BOUND`].
 pub(crate) fn digest(path: &Path) -> Result<Digest, String> {
-    let mut file = open::read(path).map_err(|e| e.to_string())?.take(MAX_BOUND + 1);
+    digest_open(open::read(path).map_err(|e| e.to_string())?, path)
+}
+
+/// The digest of the program that runs.
+pub(crate) fn own_digest() -> Result<Digest, String> {
+    let path = Path::new("/proc/self/exe");
+    let file = open::own_program();
+    digest_open(file.map_err(|e| format!("`{}`: {}", path.display(), open::in_words(&e)))?, path)
+}
+
+/// The digest of an open file's bytes. `path` is for messages.
+fn digest_open(file: File, path: &Path) -> Result<Digest, String> {
+    let mut file = file.take(MAX_BOUND + 1);
     let mut hash = sha2::Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {

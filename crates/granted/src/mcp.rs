@@ -4,14 +4,13 @@
 //! of their own. There is no tool that mints, approves or resolves, so none has to refuse.
 
 mod arguments;
+mod attempts;
 mod calls;
-mod executors;
+mod decision;
 mod frame;
 mod lines;
 mod pace;
-mod schema;
 mod server;
-mod tools;
 mod wire;
 
 use std::io;
@@ -24,10 +23,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
-pub use executors::{ExecutorError, Executors, Given};
-pub use server::{PROTOCOLS, Server};
+pub use decision::Decisions;
+pub use decision::executors::{ExecutorError, Executors, Given};
+pub use server::{PROTOCOLS, Server, Tools};
 
-use crate::decision::tick::tick;
 use calls::Calls;
 use wire::{End, Wire, wire};
 
@@ -38,7 +37,7 @@ const TICK: Duration = Duration::from_secs(60);
 /// recorded. TERM, INT or HUP stop what runs; that is recorded too.
 ///
 /// `remark` is told what a person should know and no client asked for.
-pub fn serve(server: Server, remark: fn(&str)) -> io::Result<()> {
+pub fn serve<T: Tools>(server: Server<T>, remark: fn(&str)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         stop_on_signals(&server.end())?;
@@ -65,13 +64,14 @@ fn stop_on_signals(end: &watch::Sender<End>) -> io::Result<()> {
 
 /// Serves on these streams until one of them ends, and returns when all that runs is recorded.
 /// Needs a runtime of tokio with its clock.
-pub async fn serve_on<R, W>(server: Server, input: R, output: W, remark: fn(&str))
+pub async fn serve_on<T, R, W>(server: Server<T>, input: R, output: W, remark: fn(&str))
 where
+    T: Tools,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (calls, end) = (Arc::new(Calls::default()), server.end());
-    let (wire, reader) = wire(input, output, &calls, end.clone());
+    let (wire, reader) = wire::<T, R, W>(input, output, &calls, end.clone());
     let done = CancellationToken::new();
     let ticking = Arc::new(Mutex::new(()));
     let ticker = tokio::spawn(tick_on(server.clone(), ticking.clone(), remark));
@@ -89,11 +89,11 @@ where
     let _between_ticks = ticking.lock().await;
     ticker.abort();
     // Nothing is noted any more. A thread that cannot be waited for has told what it could.
-    let _ = tokio::task::spawn_blocking(move || server.book().news.told()).await;
+    let _ = tokio::task::spawn_blocking(move || server.tools().book().news.told()).await;
 }
 
 /// Speaks the protocol until it is told to end.
-async fn speak(server: Server, wire: Wire, done: CancellationToken) {
+async fn speak<T: Tools>(server: Server<T>, wire: Wire, done: CancellationToken) {
     loop {
         match server.clone().serve_with_ct(wire.clone(), done.clone()).await {
             Ok(service) => {
@@ -109,7 +109,7 @@ async fn speak(server: Server, wire: Wire, done: CancellationToken) {
 }
 
 /// Records what only time brings about, once a minute.
-async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
+async fn tick_on<T: Tools>(server: Server<T>, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
     let mut last = String::new();
     let mut due = tokio::time::interval_at(tokio::time::Instant::now() + TICK, TICK);
     loop {
@@ -117,14 +117,14 @@ async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
         let _ticking = ticking.lock().await;
         let server = server.clone();
         let ticked = tokio::task::spawn_blocking(move || {
-            let ticked = tick(server.book());
-            server.book().news.tell_aside();
+            let ticked = server.tools().tick();
+            server.tools().book().news.tell_aside();
             ticked
         })
         .await;
         let why = match ticked {
-            Ok(Ok(_)) => String::new(),
-            Ok(Err(e)) => e.to_string(),
+            Ok(Ok(())) => String::new(),
+            Ok(Err(e)) => e,
             Err(e) => e.to_string(),
         };
         // The same trouble is told once.

@@ -9,6 +9,7 @@ use granted_core::time::{Relative, Stamp};
 use granted_core::trust::Signature;
 use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
+pub mod diff;
 pub mod proof;
 mod spend;
 

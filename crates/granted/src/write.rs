@@ -2,8 +2,24 @@
 //! folds, decides, appends and acts.
 
 pub mod apply;
+pub mod approve;
 pub mod checked;
+pub mod direct;
+pub mod dispatch;
+pub mod expire;
 pub mod file;
 pub mod gates;
 pub mod gather;
+pub mod grants;
+pub mod list;
 pub mod project;
+pub mod recover;
+pub mod reject;
+pub mod revert;
+pub mod show;
+pub mod sign;
+
+#[cfg(test)]
+pub(crate) mod ground;
+#[cfg(test)]
+mod tests;

@@ -117,9 +117,10 @@ impl Subject {
         Subject(format!("spend-agent:{network}/{}", agent.as_str()).into())
     }
 
-    /// Whether what a row says of it may spend it or take it back: a grant of any shape, or a request.
+    /// Whether what a row says of it may spend it or take it back: a grant of any shape, or a request to
+    /// spend.
     pub fn is_authority(&self) -> bool {
-        self.is_grant() || self.as_str().starts_with("spend")
+        ["grant:", "direct:", "spend"].iter().any(|kind| self.as_str().starts_with(kind))
     }
 
     /// What the book trusts.

@@ -3,6 +3,8 @@
 //! The names of the functions and the caps are those of the reference; they are pure, over bytes, rows and
 //! `now`. Those that read files bear the same names in `granted`.
 
+pub mod sign;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use super::pattern::{Reach, Scope};
 use super::project::Project;
 use crate::digest::Digest;
 use crate::id::Id;
-use crate::json;
+use crate::json::{self, Json};
 use crate::ledger::{Event, Row};
 use crate::text::Name;
 use crate::time::Stamp;
@@ -159,6 +161,12 @@ pub enum Problem {
     /// Nothing in the ledger says that it was signed here, or it says something else.
     #[error("direct grant {0} is not the one that the ledger has")]
     NoRow(Id),
+    /// It was signed into force before.
+    #[error("direct grant {0} was signed into force before")]
+    Known(Id),
+    /// The clock is behind the ledger.
+    #[error("{0}")]
+    Clock(String),
     /// The person took it back.
     #[error("direct grant {0} is revoked")]
     Revoked(Id),
@@ -203,6 +211,30 @@ pub enum Problem {
     TooMany(usize),
 }
 
+impl Problem {
+    /// Whether it is about this grant alone, or about those of its agent.
+    pub fn is_about(&self, grant: &DirectGrant) -> bool {
+        match self {
+            Problem::NoRow(id)
+            | Problem::Known(id)
+            | Problem::Revoked(id)
+            | Problem::Elsewhere(id, _)
+            | Problem::Signature(id, _)
+            | Problem::Drift(id, _)
+            | Problem::Expired(id)
+            | Problem::Window(id, _)
+            | Problem::Cap(id)
+            | Problem::Spent(id, ..) => *id == grant.grant_id,
+            Problem::NotAsked(agent) | Problem::NoScope(agent) | Problem::Two(agent) => {
+                *agent == grant.agent
+            }
+            Problem::Gate(..) => true,
+            Problem::Uncovered(scope) => grant.write_scopes.iter().any(|own| **own == **scope),
+            Problem::File(_) | Problem::Clock(_) | Problem::TooMany(_) => false,
+        }
+    }
+}
+
 /// The grants file of a project, relative to the home: `direct-grants/<basename>-<12 hex>.json`.
 pub fn grants_file_for(project: &Project) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -229,8 +261,10 @@ pub fn read_grants(bytes: &[u8]) -> Result<(Vec<DirectRecord>, Digest), Problem>
     if bytes.len() > MAX_FILE {
         return Err(Problem::File(format!("it has over {MAX_FILE} bytes")));
     }
-    let records = serde_json::from_slice(bytes).map_err(|e| Problem::File(e.to_string()))?;
-    Ok((records, Digest::of(bytes)))
+    let wrong = |e: serde_json::Error| Problem::File(e.to_string());
+    // A map takes the last of two equal keys; this takes none.
+    serde_json::from_slice::<Json>(bytes).map_err(wrong)?;
+    Ok((serde_json::from_slice(bytes).map_err(wrong)?, Digest::of(bytes)))
 }
 
 /// What a grant for this agent must bind now.

@@ -6,11 +6,13 @@
 use std::time::Duration;
 
 use super::agent::Agent;
+use super::brief::{Approval, Brief};
 use super::direct::{DIRECT_MAX_USES, DIRECT_TTL_HOURS};
 use super::event::Dispatched;
 use super::project::Project;
+use crate::decision::discharge::clock_behind;
 use crate::digest::Digest;
-use crate::ledger::{Event, Row, Subject};
+use crate::ledger::{By, Draft, Event, Head, Row, Subject};
 use crate::time::Stamp;
 
 /// For how many change sets a nonce is good where nothing else is said, and at most.
@@ -29,6 +31,60 @@ pub fn id(nonce: &str) -> Option<Digest> {
     let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
     (nonce.len() == 32 && nonce.bytes().all(hex))
         .then(|| Digest::of(format!("dispatch:{nonce}").as_bytes()))
+}
+
+/// What the person says of a dispatch; what they leave out depends on the agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// How long it is good.
+    pub ttl: Option<Duration>,
+    /// For how many change sets.
+    pub uses: Option<u32>,
+}
+
+/// Why no dispatch is issued.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotIssued {
+    /// The brief does not name the agent.
+    #[error("the brief names no agent `{0}`")]
+    NotInBrief(Agent),
+    /// It would be good for too long, or too often.
+    #[error("a dispatch is good for at most 30 days and for 1 to {MAX_USES} change sets")]
+    Wide,
+    /// The clock is behind the ledger.
+    #[error("{0}")]
+    Clock(String),
+}
+
+/// What is issued to an agent: where nothing else is said, narrow enough for direct writes if the brief
+/// asks for those.
+pub fn issue(
+    agent: &Agent,
+    project: &Project,
+    brief: &Brief,
+    terms: Terms,
+    now: Stamp,
+    head: Option<Head>,
+) -> Result<Dispatched, NotIssued> {
+    let entry = brief.agents.get(agent).ok_or_else(|| NotIssued::NotInBrief(agent.clone()))?;
+    if let Some(behind) = clock_behind(now, head) {
+        return Err(NotIssued::Clock(behind));
+    }
+    let (ttl, uses) = match entry.approval {
+        Approval::Direct => (Duration::from_secs(DIRECT_TTL_HOURS * 3_600), DIRECT_MAX_USES),
+        Approval::Staged => (TTL, USES),
+    };
+    let (ttl, uses) = (terms.ttl.unwrap_or(ttl), terms.uses.unwrap_or(uses));
+    if ttl > MAX_TTL || !(1..=MAX_USES).contains(&uses) {
+        return Err(NotIssued::Wide);
+    }
+    Ok(Dispatched { agent: agent.clone(), expires: now.plus(ttl), project: project.clone(), uses })
+}
+
+/// The row that issues it. It is known by `id`, the digest of its nonce.
+pub fn draft(id: Digest, issued: Dispatched, by: &By) -> Draft {
+    let refs = vec![(Subject::dispatch(id), 0)];
+    Draft::new(Event::WriteDispatched(issued), by.clone(), refs)
 }
 
 /// A dispatch, as its rows leave it.

@@ -254,7 +254,7 @@ pub struct DirectGranted {
 }
 
 /// Body of `write.direct_revoked`; moves `direct:ID` and `project:KEY`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DirectRevoked {
     /// The hand that took it back, if it said so.

@@ -8,6 +8,9 @@ use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::timer::TooLong;
 use granted_core::trust;
+use granted_core::write::decide::NotNow;
+use granted_core::write::direct::Problem;
+use granted_core::write::dispatch::NotIssued;
 use granted_store::open::in_words;
 use serde::Serialize;
 
@@ -25,6 +28,11 @@ use crate::ledger::witness::Doubt;
 use crate::sign::SignError;
 use crate::terminal::TerminalError;
 use crate::timer::TimerError;
+use crate::write::approve::WordError;
+use crate::write::direct::GatherError;
+use crate::write::dispatch::DispatchError;
+use crate::write::project::ProjectError;
+use crate::write::sign::DirectError;
 
 /// Declares the kinds of errors, with the word of each.
 macro_rules! kinds {
@@ -305,6 +313,71 @@ impl From<TrustError> for Failure {
                 Failure::refused(error).hint("to make a key: granted key new NAME")
             }
             TrustError::Refused(_) => Failure::refused(error),
+        }
+    }
+}
+
+impl From<ProjectError> for Failure {
+    fn from(error: ProjectError) -> Failure {
+        match error {
+            ProjectError::Brief { .. } => Failure::new(Kind::Config, error),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<WordError> for Failure {
+    fn from(error: WordError) -> Failure {
+        match error {
+            WordError::Book(error) => error.into(),
+            WordError::Project(error) => error.into(),
+            WordError::Not(NotNow::Clock(_)) => Failure::new(Kind::ClockBehind, error)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+            WordError::Not(NotNow::Digest(id, _)) => {
+                Failure::refused(error).hint(format!("look again: granted writes show {id}"))
+            }
+            WordError::Not(NotNow::Denied(id, _)) => Failure::refused(error)
+                .hint(format!("it waits as before; to end it: granted writes reject {id}")),
+            error => Failure::refused(error),
+        }
+    }
+}
+
+impl From<DirectError> for Failure {
+    fn from(error: DirectError) -> Failure {
+        match error {
+            DirectError::Project(error) => error.into(),
+            DirectError::Gather(GatherError::Book(error)) => error.into(),
+            DirectError::Gather(GatherError::Policy(_)) => Failure::system(error),
+            DirectError::Refused(Problem::Clock(_)) => Failure::new(Kind::ClockBehind, error)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+            DirectError::Refused(Problem::Signature(..)) => {
+                Failure::new(Kind::Key, error).hint("what is trusted: granted trust")
+            }
+            DirectError::Refused(Problem::Uncovered(_)) => Failure::refused(error).hint(
+                "list a gate for the agent, or give one `paths` that take in the whole scope",
+            ),
+            DirectError::Refused(Problem::NotAsked(_)) => Failure::refused(error)
+                .hint("in granted.toml: approval = \"direct\" and dispatch = \"required\""),
+            DirectError::Refused(_) => Failure::refused(error),
+            DirectError::File(_) => Failure::new(Kind::Documents, error)
+                .hint("the grant counts once it is in that file: sign again"),
+            DirectError::Nothing(_) => {
+                Failure::refused(error).hint("what there is: granted writes grants")
+            }
+        }
+    }
+}
+
+impl From<DispatchError> for Failure {
+    fn from(error: DispatchError) -> Failure {
+        match error {
+            DispatchError::Project(error) => error.into(),
+            DispatchError::Book(error) => error.into(),
+            DispatchError::Refused(NotIssued::Wide) => Failure::usage(error),
+            DispatchError::Refused(NotIssued::Clock(_)) => Failure::new(Kind::ClockBehind, error)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+            DispatchError::Refused(NotIssued::NotInBrief(_)) => Failure::refused(error),
         }
     }
 }

@@ -9,9 +9,6 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess}
 use serde::de::{Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-/// The most bytes of a frame, without its LF.
-pub(super) const MAX_FRAME: usize = 1024 * 1024;
-
 /// How deep a frame may be nested.
 const MAX_DEPTH: usize = 64;
 
@@ -33,9 +30,9 @@ pub(super) struct Refusal {
     pub(super) error: ErrorData,
 }
 
-/// The refusal of a frame that has more than [`MAX_FRAME`] bytes, of which nothing was kept.
-pub(super) fn too_long() -> Refusal {
-    let error = ErrorData::invalid_request(format!("a frame has over {MAX_FRAME} bytes"), None);
+/// The refusal of a frame that has more than so many bytes, of which nothing was kept.
+pub(super) fn too_long(max: usize) -> Refusal {
+    let error = ErrorData::invalid_request(format!("a frame has over {max} bytes"), None);
     Refusal { id: None, error }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use super::calls::{Calls, Opening};
 use super::frame::{self, Checked, Refusal};
 use super::lines::{Line, Lines};
-use super::schema::DISCHARGE;
+use super::server::Tools;
 
 /// How far the server is from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,7 @@ pub(super) struct Wire {
 /// The client's end: reads, checks and hands on.
 pub(super) struct Reader<R> {
     lines: Lines<R>,
+    long: &'static [&'static str],
     messages: mpsc::Sender<ClientJsonRpcMessage>,
     out: Arc<Out>,
     calls: Arc<Calls>,
@@ -52,22 +53,24 @@ struct Out {
     end: watch::Sender<End>,
 }
 
-/// Both ends of a stream of frames.
-pub(super) fn wire<R, W>(
+/// Both ends of a stream of frames, in which the tools `T` are called.
+pub(super) fn wire<T, R, W>(
     input: R,
     output: W,
     calls: &Arc<Calls>,
     end: watch::Sender<End>,
 ) -> (Wire, Reader<R>)
 where
+    T: Tools,
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    let lines = Lines::new(input, T::MAX_FRAME);
     let (messages, incoming) = mpsc::channel(1);
     let out = Arc::new(Out { stream: Mutex::new(Box::new(output)), end });
     let incoming = Arc::new(Mutex::new(incoming));
     let wire = Wire { incoming, out: out.clone(), calls: calls.clone() };
-    (wire, Reader { lines: Lines::new(input), messages, out, calls: calls.clone() })
+    (wire, Reader { lines, long: T::LONG, messages, out, calls: calls.clone() })
 }
 
 impl Out {
@@ -110,7 +113,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         // A stream that cannot be read has ended.
         while let Ok(Some(line)) = self.lines.next().await {
             let checked = match line {
-                Line::TooLong => Checked::Refused(frame::too_long()),
+                Line::TooLong(max) => Checked::Refused(frame::too_long(max)),
                 Line::Whole(line) => frame::check(line),
             };
             match checked {
@@ -126,7 +129,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             JsonRpcMessage::Request(request) => {
                 self.calls.room().await;
                 let id = request.id.clone();
-                let opening = opening(id.clone(), &request.request);
+                let opening = self.opening(id.clone(), &request.request);
                 match self.calls.begin(opening) {
                     Some(work) => {
                         request.request.extensions_mut().insert(Arc::new(work));
@@ -151,15 +154,15 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         // Nobody receives any more only when the server is at its end.
         let _ = self.messages.send(message).await;
     }
-}
 
-fn opening(id: RequestId, request: &ClientRequest) -> Opening {
-    let token = request.get_meta().get_progress_token();
-    let long = match request {
-        ClientRequest::CallToolRequest(call) => call.params.name == DISCHARGE,
-        _ => false,
-    };
-    Opening { id, token, long }
+    fn opening(&self, id: RequestId, request: &ClientRequest) -> Opening {
+        let token = request.get_meta().get_progress_token();
+        let long = match request {
+            ClientRequest::CallToolRequest(call) => self.long.contains(&&*call.params.name),
+            _ => false,
+        };
+        Opening { id, token, long }
+    }
 }
 
 impl Transport<RoleServer> for Wire {
