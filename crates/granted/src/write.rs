@@ -9,5 +9,7 @@ pub mod file;
 pub mod gates;
 pub mod gather;
 pub mod grants;
+pub mod loaded;
 pub mod project;
+pub mod read;
 pub mod sign;

@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod grants;
+mod mcp;
 mod revoke;
 mod sign;
 
@@ -30,6 +31,7 @@ enum Command {
     Grants(grants::Args),
     Revoke(revoke::Args),
     Dispatch(dispatch::Args),
+    Mcp(mcp::Args),
 }
 
 impl Args {
@@ -45,6 +47,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         Command::Grants(args) => grants::run(&args, out),
         Command::Revoke(args) => revoke::run(args, out),
         Command::Dispatch(args) => dispatch::run(&args, out),
+        Command::Mcp(args) => mcp::run(args, out),
     }
 }
 
