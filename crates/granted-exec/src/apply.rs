@@ -1,12 +1,37 @@
 //! Applies a change set to the files of a project: all of it or nothing.
+//!
+//! Each new content is written beside its file, under a name that only this change set has, and made
+//! durable there. Then each is exchanged with what is there, which is looked at only afterwards: what
+//! was displaced can no longer change unseen. If it is not what it was to be, everything is put back.
+//! Only when every folder is durable and every file was read once more by its path does the old content
+//! go.
+//!
+//! A process that dies in between leaves each file old or new, whole, and [`recover`] tells which by
+//! their digests: all old, it stays so; otherwise the rest is applied too.
+//!
+//! A replaced file keeps its permission bits (but for those that lend its owner's rights to whoever
+//! runs it), its owner, its access list and its `user.` attributes. It is another file, however: other
+//! hard links keep the old content, and so does a program that has the old file open.
+
+mod file;
+mod recover;
+mod steps;
+mod swap;
+mod undo;
 
 use std::io;
+
+pub use recover::recover;
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::write::path::ProjectPath;
 
-use crate::tree::Tree;
+use crate::tree::{Tree, in_words};
+use file::File;
+use steps::Steps;
+use swap::{Halt, forward};
+use undo::undo;
 
 /// What a change set does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +82,23 @@ impl Order {
         if changes.is_empty() {
             return Err(OrderError::Empty);
         }
+        for (n, change) in changes.iter().enumerate() {
+            let path = || change.path.clone();
+            if change.before == change.after {
+                return Err(OrderError::Same(path()));
+            }
+            for other in changes.iter().skip(n + 1).map(|other| &other.path) {
+                if *other == change.path {
+                    return Err(OrderError::Twice(path()));
+                }
+                if other.is_below(&change.path) {
+                    return Err(OrderError::Below(path()));
+                }
+                if change.path.is_below(other) {
+                    return Err(OrderError::Below(other.clone()));
+                }
+            }
+        }
         Ok(Order { id, changes, folders })
     }
 }
@@ -66,8 +108,8 @@ pub trait Source {
     /// The content of this digest.
     fn content(&self, digest: Digest) -> io::Result<Vec<u8>>;
 
-    /// Called before each step that changes anything on the disk, and after the last; an error is taken
-    /// for one of that step. For tests that kill the process there, or have the step fail.
+    /// Called before each step that changes anything on the disk; an error is taken for one of that
+    /// step. For tests that kill the process there, or have the step fail.
     fn step(&self, _what: &'static str) -> io::Result<()> {
         Ok(())
     }
@@ -82,13 +124,14 @@ pub enum Applied {
     NotDone {
         /// Why.
         why: String,
+        /// The files that were not, or no longer, what the change set says, if it is that.
+        changed: Vec<ProjectPath>,
     },
-    /// Something failed, and not all of it could be undone.
+    /// Something failed, and not all of it could be undone: [`recover`] is to look at it.
     Unknown {
         /// Why.
         why: String,
-        /// The files that are neither as they were nor hold what somebody else put there, or of which
-        /// that is not known.
+        /// The files that may not be as they were.
         files: Vec<ProjectPath>,
     },
 }
@@ -102,8 +145,6 @@ pub enum Recovered {
     New,
     /// These hold something else, and nothing of that was touched.
     Unresolved {
-        /// Why, in words.
-        why: String,
         /// The files.
         files: Vec<ProjectPath>,
     },
@@ -111,12 +152,55 @@ pub enum Recovered {
 
 /// Applies a change set, or leaves every file as it was.
 pub fn apply(order: &Order, tree: &Tree, source: &dyn Source) -> Applied {
-    let _ = (order, tree, source);
-    Applied::NotDone { why: "not there yet".into() }
+    let steps = Steps { tree, source };
+    let (mut files, mut made) = (Vec::new(), Vec::new());
+    let halt = match survey(order, steps, &mut files)
+        .and_then(|()| forward(order, &mut files, &mut made, steps))
+    {
+        Ok(()) => match discard(&files, steps) {
+            Ok(()) => return Applied::Done,
+            // Every file is new, and durably so, but not everything that was displaced is gone.
+            Err(e) => {
+                let files = files.iter().map(|file| file.change.path.clone()).collect();
+                return Applied::Unknown { why: in_words(&e), files };
+            }
+        },
+        Err(halt) => halt,
+    };
+    let unknown = undo(&files, &made, steps);
+    let (why, changed) = match halt {
+        Halt::Failed(why) => (why, Vec::new()),
+        Halt::Foreign(changed) => ("a file is not what it was to be".into(), changed),
+    };
+    match unknown.is_empty() {
+        true => Applied::NotDone { why, changed },
+        false => Applied::Unknown { why, files: unknown },
+    }
 }
 
-/// Sees to a change set whose process died in the middle. It may itself be repeated.
-pub fn recover(order: &Order, tree: &Tree, source: &dyn Source) -> io::Result<Recovered> {
-    let _ = (order, tree, source, &order.folders, &order.changes, order.id);
-    Ok(Recovered::Old)
+/// Opens the files, and requires that each is what it was to be.
+fn survey<'a>(order: &'a Order, steps: Steps<'_>, files: &mut Vec<File<'a>>) -> Result<(), Halt> {
+    let opened = file::open(order, steps).map_err(|e| Halt::of(&e))?;
+    let mut foreign = Vec::new();
+    for file in &opened {
+        if !file.named().map_err(|e| Halt::at(file, &e))?.is(file.change.before) {
+            foreign.push(file.change.path.clone());
+        }
+    }
+    if !foreign.is_empty() {
+        return Err(Halt::Foreign(foreign));
+    }
+    *files = opened;
+    Ok(())
 }
+
+/// Removes what was displaced, durably.
+fn discard(files: &[File<'_>], steps: Steps<'_>) -> io::Result<()> {
+    for file in files.iter().filter(|file| file.change.before.is_some()) {
+        steps.remove(file.folder()?, &file.temp)?;
+    }
+    file::sync(files, steps)
+}
+
+#[cfg(test)]
+mod tests;

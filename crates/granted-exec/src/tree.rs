@@ -4,13 +4,13 @@ mod place;
 mod read;
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use granted_core::digest::Digest;
 use granted_core::text::Shown;
 use granted_core::write::path::{PathFault, ProjectPath};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat};
 use rustix::io::Errno;
 
 pub(crate) use read::read_in;
@@ -150,3 +150,6 @@ impl Tree {
         &self.path
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,6 +89,28 @@ impl Acts {
         }
     }
 
+    /// Takes the lock file of a process that died, so that of all who see to what it left only one does;
+    /// `None` if it is held. One that is gone is made anew; a sweep takes it away.
+    pub fn take(&self, name: &str) -> io::Result<Option<Taken>> {
+        if !is_name(name) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let folder = self.folder.make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        let file = match folder.file(entry(name), open::read_at) {
+            Err(OpenError::Missing(_)) => folder.file(entry(name), open::create_at),
+            found => found,
+        };
+        let file = file.map_err(io::Error::other)?.handle;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+        // A sweep may have taken the file away before it was locked.
+        let is_there = Identity::at(&folder.handle, &entry(name))? == Some(Identity::of(&file)?.0);
+        Ok(is_there.then_some(Taken { file }))
+    }
+
     /// Lets this process's file stay when it ends: an act that names it has no durable outcome,
     /// and the free file will show that it was interrupted.
     pub fn keep(&self) {
@@ -133,6 +155,19 @@ impl Drop for Acts {
             // Explicitly: a child between fork and exec holds the descriptor too.
             let _ = file.unlock();
         }
+    }
+}
+
+/// The lock file of a process that died, held by whoever sees to what it left: to others its act runs.
+#[derive(Debug)]
+pub struct Taken {
+    file: File,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // Explicitly: a child between fork and exec holds the descriptor too.
+        let _ = self.file.unlock();
     }
 }
 
@@ -229,6 +264,28 @@ mod tests {
         assert_eq!(acts().left(), Vec::<String>::new());
         set(0o700);
         assert_eq!(acts().state(&name).unwrap(), ActState::Free);
+    }
+
+    #[test]
+    fn only_one_sees_to_what_a_process_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let acts = || Acts::beside(&Folder::new(dir.path()));
+        let (ours, theirs) = (acts(), acts());
+        let name = ours.begin().unwrap();
+        assert!(theirs.take(&name).unwrap().is_none());
+        ours.keep();
+        drop(ours);
+        let taken = theirs.take(&name).unwrap().unwrap();
+        assert!(acts().take(&name).unwrap().is_none());
+        assert_eq!(acts().state(&name).unwrap(), ActState::Running);
+        drop(taken);
+        assert_eq!(acts().state(&name).unwrap(), ActState::Free);
+        // One that is gone is made anew.
+        std::fs::remove_dir_all(dir.path().join("acts")).unwrap();
+        let taken = theirs.take(&name).unwrap().unwrap();
+        assert_eq!(acts().state(&name).unwrap(), ActState::Running);
+        drop(taken);
+        assert!(theirs.take("../ledger").is_err());
     }
 
     #[test]

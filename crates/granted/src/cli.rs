@@ -16,6 +16,7 @@ mod discharge;
 mod doctor;
 mod executors;
 mod failure;
+mod inbox;
 mod key;
 mod lag;
 mod ledger;
@@ -112,6 +113,7 @@ verbs! {
     result Result,
     resolve Resolve,
     revoke Revoke,
+    inbox Inbox,
     tick Tick,
     timer Timer,
     ledger Ledger,
@@ -137,6 +139,7 @@ impl Verb {
             Verb::Writes(args) => args.acts(),
             Verb::Status(_)
             | Verb::List(_)
+            | Verb::Inbox(_)
             | Verb::Show(_)
             | Verb::Ledger(_)
             | Verb::Proof(_)

@@ -4,6 +4,7 @@
 pub mod accept;
 pub mod checkpoint;
 pub mod held;
+pub(crate) mod kinds;
 pub mod proof;
 pub mod prove;
 mod rows;

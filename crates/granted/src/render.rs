@@ -9,6 +9,7 @@ use granted_core::time::{Relative, Stamp};
 use granted_core::trust::Signature;
 use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
+pub mod diff;
 pub mod proof;
 
 /// A row in words: number, time, kind, and what it says.

@@ -2,14 +2,21 @@
 //! folds, decides, appends and acts.
 
 pub mod apply;
+pub mod approve;
 pub mod checked;
 pub mod direct;
 pub mod dispatch;
+pub mod expire;
 pub mod file;
 pub mod gates;
 pub mod gather;
 pub mod grants;
+pub mod list;
 pub mod loaded;
 pub mod project;
 pub mod read;
+pub mod recover;
+pub mod reject;
+pub mod revert;
+pub mod show;
 pub mod sign;

@@ -85,14 +85,8 @@ impl Claim {
     ///
     /// Rolling forward is the same act, for the same files and bytes, so it is no second one.
     pub fn cut_off(state: &RequestState, side: Side, act: ActState, now: Stamp) -> Option<Claim> {
-        let claim = state.claim.as_ref().filter(|claim| claim.side() == side)?;
-        let open = matches!(state.status, Status::Applying | Status::Unresolved);
-        let gone = match act {
-            ActState::Running => false,
-            ActState::Free => true,
-            ActState::Absent => now > claim.at.plus(ABSENT),
-        };
-        (open && gone).then(|| Claim {
+        let claim = state.claim.as_ref().filter(|_| is_cut_off(state, side, act, now))?;
+        Some(Claim {
             id: state.id,
             changes: claim.changes.clone(),
             folders: claim.folders.clone(),
@@ -125,4 +119,17 @@ impl Claim {
     pub fn is_recovered(&self) -> bool {
         self.recovered
     }
+}
+
+/// Whether this side claimed the change set, its files may be neither old nor new, and its process is gone.
+pub fn is_cut_off(state: &RequestState, side: Side, act: ActState, now: Stamp) -> bool {
+    let Some(claim) = state.claim.as_ref().filter(|claim| claim.side() == side) else {
+        return false;
+    };
+    let gone = match act {
+        ActState::Running => false,
+        ActState::Free => true,
+        ActState::Absent => now > claim.at.plus(ABSENT),
+    };
+    gone && matches!(state.status, Status::Applying | Status::Unresolved)
 }

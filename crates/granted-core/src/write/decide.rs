@@ -484,9 +484,11 @@ pub fn check_waiting(state: &RequestState, digest: Digest, now: Stamp) -> Result
     if now >= expires {
         return Err(NotNow::Expired(state.id, expires));
     }
-    match request.digest == digest {
+    // Not what the row says that it is.
+    let is = content_digest(&request.project, &request.changes);
+    match is == digest {
         true => Ok(request),
-        false => Err(NotNow::Digest(state.id, request.digest)),
+        false => Err(NotNow::Digest(state.id, is)),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
 use granted_core::write::path::ProjectPath;
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat, statat,
+    AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, openat2, readlinkat, statat,
+    statx,
 };
 use rustix::io::Errno;
 
@@ -43,7 +44,8 @@ impl Tree {
         for path in paths {
             let mut above = path.parent();
             while let Some(folder) = above {
-                match openat2(&self.root, folder.as_str(), HANDLE, Mode::empty(), STRAIGHT) {
+                let flags = HANDLE | OFlags::DIRECTORY;
+                match openat2(&self.root, folder.as_str(), flags, Mode::empty(), STRAIGHT) {
                     Ok(_) => break,
                     Err(Errno::NOENT) => above = folder.parent(),
                     Err(e) => {
@@ -55,6 +57,18 @@ impl Tree {
             }
         }
         Ok(missing.into_iter().collect())
+    }
+
+    /// A folder, opened without following a link, in which files may be made; `None` if it is missing.
+    /// Without a path it is the root.
+    pub(crate) fn folder(&self, path: Option<&ProjectPath>) -> Result<Option<OwnedFd>, TreeError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let text = path.map_or(".", ProjectPath::as_str);
+        match openat2(&self.root, text, flags, Mode::empty(), STRAIGHT) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(TreeError { path: text.to_owned(), fault: self.fault(text, e) }),
+        }
     }
 
     /// One look at where a path leads; `None` if something moved meanwhile.
@@ -71,7 +85,10 @@ impl Tree {
                     part = cut.and_then(|at| part.get(..at)).unwrap_or(".");
                 }
                 Err(Errno::AGAIN) => return Ok(None),
-                Err(e) => return Err(self.fault(part, e)),
+                Err(e) => match self.fault(part, e) {
+                    TreeFault::Changing => return Ok(None),
+                    fault => return Err(fault),
+                },
             }
         };
         if let Some(rest) = rest {
@@ -130,12 +147,20 @@ impl Tree {
             Errno::XDEV => {
                 // Both give the same error: would it do without the mounts?
                 let mounts = WITHIN.difference(ResolveFlags::NO_XDEV);
-                match openat2(self.root.as_fd(), path, HANDLE, Mode::empty(), mounts) {
-                    Ok(_) => TreeFault::Mount,
-                    Err(_) => TreeFault::Outside,
+                match openat2(&self.root, path, HANDLE, Mode::empty(), mounts) {
+                    Err(Errno::XDEV) => TreeFault::Outside,
+                    // It leads elsewhere by now.
+                    Ok(found) if mount(&found) == mount(&self.root) => TreeFault::Changing,
+                    Ok(_) | Err(_) => TreeFault::Mount,
                 }
             }
             other => TreeFault::Io(other.into()),
         }
     }
+}
+
+/// The mount on which something lies.
+fn mount(file: &OwnedFd) -> Option<u64> {
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    Some(found.stx_mnt_id)
 }

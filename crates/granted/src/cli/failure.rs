@@ -8,6 +8,7 @@ use granted_core::decision::resolve;
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::timer::TooLong;
 use granted_core::trust;
+use granted_core::write::decide::NotNow;
 use granted_core::write::direct::Problem;
 use granted_core::write::dispatch::NotIssued;
 use granted_store::open::in_words;
@@ -27,6 +28,7 @@ use crate::ledger::witness::Doubt;
 use crate::sign::SignError;
 use crate::terminal::TerminalError;
 use crate::timer::TimerError;
+use crate::write::approve::WordError;
 use crate::write::direct::GatherError;
 use crate::write::dispatch::DispatchError;
 use crate::write::loaded::StartError;
@@ -318,7 +320,27 @@ impl From<TrustError> for Failure {
 
 impl From<ProjectError> for Failure {
     fn from(error: ProjectError) -> Failure {
-        Failure::input(error)
+        match error {
+            ProjectError::Brief { .. } => Failure::new(Kind::Config, error),
+            error => Failure::input(error),
+        }
+    }
+}
+
+impl From<WordError> for Failure {
+    fn from(error: WordError) -> Failure {
+        match error {
+            WordError::Book(error) => error.into(),
+            WordError::Project(error) => error.into(),
+            WordError::Not(NotNow::Clock(_)) => Failure::new(Kind::ClockBehind, error)
+                .hint("if the ledger's time was wrong: granted ledger accept"),
+            WordError::Not(NotNow::Digest(id, _)) => {
+                Failure::refused(error).hint(format!("look again: granted writes show {id}"))
+            }
+            WordError::Not(NotNow::Denied(id, _)) => Failure::refused(error)
+                .hint(format!("it waits as before; to end it: granted writes reject {id}")),
+            error => Failure::refused(error),
+        }
     }
 }
 

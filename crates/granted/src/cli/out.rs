@@ -1,11 +1,12 @@
 //! The one door to stdout and stderr.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use granted_core::text::Shown;
 use granted_store::open::in_words;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::failure::{Failure, Kind};
@@ -20,6 +21,8 @@ pub(crate) struct Out {
     json: bool,
     colour: bool,
     news: OnceCell<Arc<News>>,
+    /// Whether stdout was found closed.
+    closed: Cell<bool>,
     /// Why not all could be written to stdout.
     trouble: RefCell<Option<String>>,
 }
@@ -51,7 +54,8 @@ impl Out {
     /// Colour is for terminals only, and for none where `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Out {
         let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
-        Out { json, colour, news: OnceCell::new(), trouble: RefCell::default() }
+        let (news, closed, trouble) = (OnceCell::new(), Cell::new(false), RefCell::default());
+        Out { json, colour, news, closed, trouble }
     }
 
     /// Has what is noted here be told when all is printed.
@@ -85,11 +89,22 @@ impl Out {
 
     /// Notes how it went to print something. Whoever closed the stream does not want the rest.
     pub(crate) fn printed(&self, result: io::Result<()>) {
-        if let Err(e) = result
-            && e.kind() != io::ErrorKind::BrokenPipe
-        {
-            *self.trouble.borrow_mut() = Some(in_words(&e));
+        match result {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => self.closed.set(true),
+            Err(e) => *self.trouble.borrow_mut() = Some(in_words(&e)),
         }
+    }
+
+    /// Whether nobody reads any more, as far as was printed or can be told.
+    pub(crate) fn is_closed(&self) -> bool {
+        let stdout = io::stdout();
+        let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let gone = |fds: &[PollFd<'_>; 1]| {
+            fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
+        };
+        self.closed.get() || (poll(&mut fds, Some(&at_once)).is_ok() && gone(&fds))
     }
 
     /// Why not all could be written to stdout, if not because it was closed.

@@ -42,6 +42,13 @@ pub(crate) fn run(_: Args, out: &Out) -> Result<u8, Failure> {
     for named in &ticked.due {
         say("due", named, format!("it ends at {}", end(named)));
     }
+    for request in &ticked.requests {
+        let who = request.agent.as_ref().map_or_else(|| "you".to_owned(), ToString::to_string);
+        out.line(format_args!(
+            "expired     request {} ({who}): nobody approved it in time",
+            request.id
+        ));
+    }
     for orphan in &ticked.orphans {
         out.line(format_args!(
             "orphan      {}: a document with no row; it grants nothing",

@@ -1,10 +1,17 @@
 //! `granted writes`
 
+mod approve;
 mod dispatch;
 mod grants;
+mod log;
 mod mcp;
+mod reject;
+mod request;
+mod revert;
 mod revoke;
+mod show;
 mod sign;
+mod staged;
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +19,10 @@ use super::failure::Failure;
 use super::out::Out;
 use crate::write::project::OpenProject;
 
-/// Decide on what agents want to change in a project's files.
+/// Look at what agents want to change in your projects, and say yes or no.
+///
+/// An agent's changes wait until you approve them; a set of changes is applied as a whole or not at
+/// all, and can be taken back.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 pub(crate) struct Args {
@@ -22,11 +32,19 @@ pub(crate) struct Args {
 
 const AFTER_HELP: &str = "\
 Examples:
-  granted writes sign producer --max-writes 50
-  granted writes grants";
+  granted writes staged
+  granted writes show 01J8ZC3V9Q6W5T4R3E2W1Q0PAS
+  granted writes approve 01J8ZC3V9Q6W5T4R3E2W1Q0PAS
+  granted writes sign producer --max-writes 50";
 
 #[derive(clap::Subcommand)]
 enum Command {
+    Staged(staged::Args),
+    Show(show::Args),
+    Approve(approve::Args),
+    Reject(reject::Args),
+    Revert(revert::Args),
+    Log(log::Args),
     Sign(sign::Args),
     Grants(grants::Args),
     Revoke(revoke::Args),
@@ -37,12 +55,21 @@ enum Command {
 impl Args {
     /// Whether it does more than to print something.
     pub(super) fn acts(&self) -> bool {
-        !matches!(self.command, Command::Grants(_))
+        !matches!(
+            self.command,
+            Command::Staged(_) | Command::Show(_) | Command::Log(_) | Command::Grants(_)
+        )
     }
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     match args.command {
+        Command::Staged(args) => staged::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Approve(args) => approve::run(&args, out),
+        Command::Reject(args) => reject::run(&args, out),
+        Command::Revert(args) => revert::run(&args, out),
+        Command::Log(args) => log::run(&args, out),
         Command::Sign(args) => sign::run(args, out),
         Command::Grants(args) => grants::run(&args, out),
         Command::Revoke(args) => revoke::run(args, out),

@@ -11,11 +11,14 @@ use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::store::AppendError;
 use granted_core::time::Stamp;
+use granted_core::write::{Agent, Project};
 use serde::Serialize;
 
 use super::settle::settle;
 use super::{gather, list};
 use crate::book::{Book, BookError};
+use crate::write;
+use crate::write::expire::expire;
 
 /// What a tick found and recorded.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -28,6 +31,8 @@ pub struct Ticked {
     pub due: Vec<Named>,
     /// Documents that no row speaks of.
     pub orphans: Vec<String>,
+    /// Change sets that nobody approved in time: recorded now.
+    pub requests: Vec<Ended>,
 }
 
 /// A grant, or an attempt on it.
@@ -42,6 +47,19 @@ pub struct Named {
     /// The attempt that was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discharge_id: Option<Id>,
+}
+
+/// A change set that expired.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ended {
+    /// Who filed it; `None` of a person's own.
+    pub agent: Option<Agent>,
+    /// When it could be approved no more.
+    pub expired: Option<Stamp>,
+    /// The change set.
+    pub id: Id,
+    /// Where.
+    pub project: Project,
 }
 
 /// Records what only time brings about, and names what is near. Grants that another process moves
@@ -86,6 +104,12 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
             }
         }
     }
+    for state in expire(book)? {
+        let (agent, project) = (state.agent().cloned(), state.project().clone());
+        ticked.requests.push(Ended { agent, expired: state.expires(), id: state.id, project });
+    }
+    let open = write::list::open(&*book.ledger)?;
+    running.extend(open.into_iter().filter_map(|state| state.claim.map(|claim| claim.act)));
     ticked.orphans = orphans.into_iter().collect();
     ticked.orphans.sort();
     book.ledger.tidy();

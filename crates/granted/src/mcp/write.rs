@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64ct::{Base64, Encoding as _};
 use granted_core::digest::Digest;
 use granted_core::write::brief::Tool as Named;
-use granted_core::write::{Agent, Brief, Project};
+use granted_core::write::{Agent, Brief, Project, Side};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, ErrorData, JsonObject, Tool};
 use rmcp::service::RequestContext;
@@ -23,11 +23,13 @@ use super::readings::Readings;
 use super::server::{Server, Tools, no_tool};
 use super::wire::End;
 use crate::book::Book;
+use crate::write::expire::expire;
 use crate::write::file::{Change, Proposal, file};
 use crate::write::gather;
 use crate::write::loaded::{Loaded, StartError};
 use crate::write::project::OpenProject;
 use crate::write::read::read;
+use crate::write::recover::recover;
 use answer::{ABSENT, Answer, Content};
 
 /// The most changes of one call: more than any brief allows.
@@ -54,6 +56,8 @@ impl Server<Writes> {
         project: &OpenProject,
         agent: Agent,
     ) -> Result<Server<Writes>, StartError> {
+        // What cannot be seen to now is tried again each minute, and told then.
+        let _ = recover(&book, Side::Agent, Some(project.name()));
         let end = watch::Sender::new(End::Open);
         let writes = Writes {
             brief: project.brief()?.brief,
@@ -207,7 +211,10 @@ impl Tools for Writes {
     }
 
     fn tick(&self) -> Result<(), String> {
-        Ok(())
+        let seen = recover(&self.book, Side::Agent, Some(&self.project));
+        expire(&self.book).map_err(|e| e.to_string())?;
+        let seen = seen.map_err(|e| e.to_string())?;
+        seen.into_iter().try_for_each(|seen| seen.state.map(drop))
     }
 
     async fn call(

@@ -6,7 +6,7 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, ReadError};
 use granted_core::write::decide::{Came, conclude};
-use granted_core::write::{Claim, FileChange, RequestState};
+use granted_core::write::{Claim, FileChange, ProjectPath, RequestState};
 use granted_exec::apply::{self, Applied, Order, Recovered, Source};
 use granted_store::Blobs;
 
@@ -21,42 +21,15 @@ use crate::book::{Book, BookError};
 /// After an error the change set stays cut off: whoever comes next sees to it.
 pub fn apply(book: &Book, project: &OpenProject, claim: Claim) -> Result<RequestState, BookError> {
     let came = match order(&claim) {
-        Err(why) => Came::Undone(why),
-        Ok(order) => {
-            let contents = Contents(&book.blobs);
-            let came = match claim.is_recovered() {
-                false => came(apply::apply(&order, project.tree(), &contents)),
-                true => match apply::recover(&order, project.tree(), &contents) {
-                    Ok(recovered) => recovered_as(recovered),
-                    Err(e) => {
-                        let why = format!("request {} could not be seen to: {e}", claim.id());
-                        return given_up(book, claim.id(), ReadError::Unreadable(why).into());
-                    }
-                },
-            };
-            read_back(project, &claim, came)
+        Err(why) => Ok(Came::Undone(why)),
+        Ok(order) => carried_out(&order, project, &Contents(&book.blobs), claim.is_recovered()),
+    };
+    match came {
+        Ok(came) => recorded(book, &claim, came),
+        Err(e) => {
+            let why = format!("request {} could not be seen to: {e}", claim.id());
+            given_up(book, claim.id(), ReadError::Unreadable(why).into())
         }
-    };
-    recorded(book, &claim, came)
-}
-
-/// Reads every file again that is said to be as it was to be.
-fn read_back(project: &OpenProject, claim: &Claim, came: Came) -> Came {
-    if came != Came::Applied {
-        return came;
-    }
-    let is_otherwise = |change: &&FileChange| {
-        let limit = change.after.map_or(0, |after| usize::try_from(after.bytes).unwrap_or(0));
-        let found = project.tree().read(&change.path, limit).map(|found| found.digest());
-        !found.is_ok_and(|digest| digest == change.after.map(|after| after.sha256))
-    };
-    let otherwise: Vec<_> = claim.changes().iter().filter(is_otherwise).collect();
-    match otherwise.is_empty() {
-        true => Came::Applied,
-        false => Came::Unresolved(
-            otherwise.into_iter().map(|change| change.path.clone()).collect(),
-            "changed by somebody else as soon as it was written".into(),
-        ),
     }
 }
 
@@ -71,19 +44,36 @@ fn order(claim: &Claim) -> Result<Order, String> {
     Order::new(claim.id(), changes, claim.folders().to_vec()).map_err(|e| e.to_string())
 }
 
-fn came(applied: Applied) -> Came {
-    match applied {
-        Applied::Done => Came::Applied,
-        Applied::NotDone { why } => Came::Undone(why),
-        Applied::Unknown { why, files } => Came::Unresolved(files, why),
-    }
+/// Brings the files to what they are to be, or back to what they were; an error leaves that open.
+fn carried_out(
+    order: &Order,
+    project: &OpenProject,
+    contents: &Contents<'_>,
+    was_cut_off: bool,
+) -> io::Result<Came> {
+    let why = match was_cut_off {
+        true => "it was cut off".to_owned(),
+        false => match apply::apply(order, project.tree(), contents) {
+            Applied::Done => return Ok(Came::Applied),
+            Applied::NotDone { why, changed } => return Ok(Came::Undone(named(why, &changed))),
+            Applied::Unknown { why, .. } => why,
+        },
+    };
+    Ok(match apply::recover(order, project.tree(), contents)? {
+        Recovered::Old => Came::Undone(format!("{why}; no file was changed")),
+        Recovered::New => Came::Applied,
+        Recovered::Unresolved { files } => {
+            Came::Unresolved(files, format!("{why}; some files hold something else"))
+        }
+    })
 }
 
-fn recovered_as(recovered: Recovered) -> Came {
-    match recovered {
-        Recovered::Old => Came::Undone("it was cut off before any file was changed".into()),
-        Recovered::New => Came::Applied,
-        Recovered::Unresolved { why, files } => Came::Unresolved(files, why),
+/// A reason, with the files that it is about.
+fn named(why: String, files: &[ProjectPath]) -> String {
+    let files: Vec<String> = files.iter().map(|path| format!("`{path}`")).collect();
+    match files.is_empty() {
+        true => why,
+        false => format!("{why}: {}", files.join(", ")),
     }
 }
 
