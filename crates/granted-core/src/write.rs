@@ -13,6 +13,7 @@ pub mod pattern;
 pub mod project;
 pub mod refusal;
 pub mod request;
+pub mod secret;
 
 pub use agent::Agent;
 pub use brief::Brief;

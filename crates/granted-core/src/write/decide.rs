@@ -100,6 +100,17 @@ impl<'a> Asker<'a> {
         Asker { brief, agent: None }
     }
 
+    /// Checks that the brief gives the agent this tool.
+    pub fn has(&self, tool: Tool) -> Result<(), Denied> {
+        match self.agent {
+            Some((agent, entry)) if !entry.tools.contains(&tool) => {
+                let detail = format!("the brief gives `{agent}` no tool `{}`", tool.as_str());
+                Err(Denied::new(Refusal::NotInBrief, detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn entry(&self) -> Option<&'a AgentEntry> {
         self.agent.map(|(_, entry)| entry)
     }
@@ -176,11 +187,8 @@ pub fn check(
 
 fn check_shape(asker: &Asker<'_>, filing: &Filing) -> Result<(), Denied> {
     let invalid = |detail: String| Err(Denied::new(Refusal::Invalid, detail));
-    if let (Some(tool), Some((agent, entry))) = (filing.tool, asker.agent)
-        && !entry.tools.contains(&tool)
-    {
-        let detail = format!("the brief gives `{agent}` no tool `{}`", tool.as_str());
-        return Err(Denied::new(Refusal::NotInBrief, detail));
+    if let Some(tool) = filing.tool {
+        asker.has(tool)?;
     }
     let most = asker.brief.caps.files;
     let count = u64::try_from(filing.changes.len()).unwrap_or(u64::MAX);

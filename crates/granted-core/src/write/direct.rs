@@ -167,6 +167,9 @@ pub enum Problem {
     /// The clock is behind the ledger.
     #[error("{0}")]
     Clock(String),
+    /// The ledger cannot be relied on to say how much of a grant is used.
+    #[error("{0}")]
+    Ledger(String),
     /// The person took it back.
     #[error("direct grant {0} is revoked")]
     Revoked(Id),
@@ -230,7 +233,9 @@ impl Problem {
             }
             Problem::Gate(..) => true,
             Problem::Uncovered(scope) => grant.write_scopes.iter().any(|own| **own == **scope),
-            Problem::File(_) | Problem::Clock(_) | Problem::TooMany(_) => false,
+            Problem::File(_) | Problem::Clock(_) | Problem::Ledger(_) | Problem::TooMany(_) => {
+                false
+            }
         }
     }
 }
@@ -413,6 +418,18 @@ pub struct Active {
     pub grants: BTreeMap<Agent, VerifiedGrant>,
     /// One line each.
     pub problems: Vec<Problem>,
+}
+
+impl Active {
+    /// What keeps this grant from being in force: what is about it, else what is about all; without a grant,
+    /// what is about all.
+    pub fn problem(&self, grant: Option<&DirectGrant>) -> Option<&Problem> {
+        let of_all = |problem: &&Problem| {
+            matches!(problem, Problem::TooMany(_) | Problem::File(_) | Problem::Ledger(_))
+        };
+        let own = |problem: &&Problem| grant.is_some_and(|grant| problem.is_about(grant));
+        self.problems.iter().find(own).or_else(|| self.problems.iter().find(of_all))
+    }
 }
 
 /// Verifies every record, under the cap on them all. A bad one drops itself; two good ones of one agent
