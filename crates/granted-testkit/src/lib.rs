@@ -30,6 +30,7 @@ pub mod scribe;
 pub mod spends;
 pub mod story;
 pub mod tale;
+pub mod writes;
 
 pub use clock::FixedClock;
 pub use fault::{Fault, FaultyLedger};

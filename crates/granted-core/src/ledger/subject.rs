@@ -81,6 +81,11 @@ impl Subject {
         Subject(format!("writer:{project}/{agent}/{day}").into())
     }
 
+    /// Whether it is a day of an agent in a project.
+    pub fn is_day(&self) -> bool {
+        self.as_str().starts_with("writer:")
+    }
+
     /// One direct grant.
     pub fn direct(id: Id) -> Subject {
         Subject(format!("direct:{id}").into())
@@ -94,6 +99,11 @@ impl Subject {
     /// One dispatch, by the digest of its nonce.
     pub fn dispatch(id: Digest) -> Subject {
         Subject(format!("dispatch:{id}").into())
+    }
+
+    /// The digest of the dispatch's nonce, if it is a dispatch.
+    pub fn dispatch_id(&self) -> Option<Digest> {
+        Digest::parse(self.as_str().strip_prefix("dispatch:")?)
     }
 
     /// The direct grants of a project.

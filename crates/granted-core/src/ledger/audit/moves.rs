@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use super::spend;
+use super::{spend, write};
 use crate::decision::{Object, REASONS, Reason};
 use crate::ledger::Subject;
 
@@ -113,6 +113,8 @@ pub enum Step {
     },
     /// Of a spend.
     Spend(spend::Step),
+    /// Of a write.
+    Write(write::Step),
 }
 
 impl Move {
@@ -166,6 +168,7 @@ impl Step {
             Step::Signed { keys } => (16, keys, 0, 0),
             Step::Asked { keys } => (17, keys, 0, 0),
             Step::Spend(step) => step.to_words(),
+            Step::Write(step) => step.to_words(),
         }
     }
 
@@ -192,7 +195,8 @@ impl Step {
             15 => Step::Trust,
             16 => Step::Signed { keys: a },
             17 => Step::Asked { keys: a },
-            _ => Step::Spend(spend::Step::from_words(code, a, b, c)?),
+            ..64 => Step::Spend(spend::Step::from_words(code, a, b, c)?),
+            _ => Step::Write(write::Step::from_words(code, a, b, c)?),
         })
     }
 }

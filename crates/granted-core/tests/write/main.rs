@@ -1,0 +1,4 @@
+//! Writes by their rows: what is decided, what is folded, what `granted ledger verify` finds.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod audit;
