@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod audit;
+mod rows;
