@@ -201,6 +201,9 @@ pub enum Problem {
     /// The person took it back.
     #[error("direct grant {0} is revoked")]
     Revoked(Id),
+    /// A damaged ledger that had more to say of it was accepted.
+    #[error("direct grant {0} was closed when a damaged ledger was accepted")]
+    Closed(Id),
     /// It was signed for another project or book.
     #[error("direct grant {0} is of another {1}")]
     Elsewhere(Id, &'static str),
@@ -383,6 +386,9 @@ pub fn verify(
     }
     if rows.iter().any(|row| matches!(row.event, Event::DirectRevoked(_))) {
         return Err(Problem::Revoked(id));
+    }
+    if rows.iter().any(|row| matches!(row.event, Event::Accepted(_))) {
+        return Err(Problem::Closed(id));
     }
     check_binding(grant, &expected_binding(&grant.agent, facts.policy, facts.brief)?)?;
     check_terms(grant, facts.now)?;

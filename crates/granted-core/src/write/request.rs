@@ -70,6 +70,8 @@ pub enum Status {
     Expired,
     /// It was refused when it was filed.
     Refused,
+    /// A damaged ledger that had more to say of it was accepted: nothing more is done for it.
+    Closed,
 }
 
 impl Status {
@@ -84,6 +86,7 @@ impl Status {
             Status::Rejected => "rejected",
             Status::Expired => "expired",
             Status::Refused => "refused",
+            Status::Closed => "closed",
         }
     }
 
@@ -239,6 +242,7 @@ impl RequestState {
                 Status::Rejected
             }
             (Event::WriteExpired(_), Status::Staged) => Status::Expired,
+            (Event::Accepted(_), status) if !status.is_final() => Status::Closed,
             _ => return,
         };
         if status != Status::Unresolved {
