@@ -12,6 +12,7 @@ use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 pub mod diff;
 pub mod proof;
 mod spend;
+mod write;
 
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
@@ -86,7 +87,7 @@ fn what(row: &Row) -> String {
             format!("{mode}{}", signed(signature.as_ref()))
         }
         _ if row.event.kind().starts_with("spend.") => spend::what(&row.event, row),
-        _ => format!("[{}]", moved(row)),
+        event => write::what(event, row),
     }
 }
 
