@@ -149,6 +149,8 @@ pub struct RequestState {
     pub origin: Origin,
     /// When.
     pub at: Stamp,
+    /// The day of its agent that it was filed on; `None` of a person's revert and of what was refused.
+    pub day: Option<Subject>,
     /// Where it stands.
     pub status: Status,
     /// When it came to stand there.
@@ -203,6 +205,7 @@ impl RequestState {
             id,
             origin,
             at: row.at,
+            day: row.refs.iter().map(|(subject, _)| subject).find(|s| s.is_day()).cloned(),
             status,
             since: row.at,
             claim,

@@ -2,4 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod audit;
+mod brief;
+mod decide;
+mod direct;
+mod dispatch;
 mod rows;
+mod world;
