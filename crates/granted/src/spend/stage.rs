@@ -19,7 +19,7 @@ use granted_core::spend::file::FileError;
 use granted_core::spend::{
     Address, AgentName, Mode, Network, Request, RequestId, Sats, State, Token, Txid,
 };
-use granted_core::time::{Clock, Stamp};
+use granted_core::time::Stamp;
 use granted_store::{FileDocuments, FileLedger};
 use granted_testkit::{FaultyLedger, FixedClock};
 
@@ -272,9 +272,22 @@ impl Transactions for Saves {
     }
 
     fn mark_broadcast(&self, txid: &Txid) -> Result<(), String> {
-        self.0.mark_broadcast(txid)
+        self.0.mark_broadcast(txid)?;
+        (self.1.reach)("after marking");
+        Ok(())
     }
 }
+
+/// Where an approval may be cut off, in order.
+pub const POINTS: [&str; 7] = [
+    "before the row",
+    "before signing",
+    "after signing",
+    "after saving",
+    "before broadcast",
+    "after broadcast",
+    "after marking",
+];
 
 struct Owner(Wallet, Arc<Wrong>);
 
@@ -293,6 +306,7 @@ impl Person for Owner {
         if self.1.wrong_password.get() {
             return Err("the password is wrong".into());
         }
+        (self.1.reach)("before the row");
         Ok(Box::new(FakeKey(self.0.clone(), self.1.clone())))
     }
 }
@@ -426,14 +440,5 @@ pub fn denied(request: &Request) -> &'static str {
     match &request.state {
         State::Denied(deny) => deny.reason(),
         state => state.status(),
-    }
-}
-
-/// The system's clock, for tests with more than one process.
-pub struct Now;
-
-impl Clock for Now {
-    fn now(&self) -> Stamp {
-        crate::clock::SystemClock.now()
     }
 }
