@@ -11,9 +11,9 @@ use super::requests::requests;
 use super::stage::{POINTS, Stage};
 
 /// The point at which this process is to die, the home in which, and the request that it approves.
-const DIES: &str = "GRANTED_TEST_DIES_AT";
-const HOME: &str = "GRANTED_TEST_HOME";
-const REQUEST: &str = "GRANTED_TEST_REQUEST";
+const DIES: &str = "TEST_DIES_AT";
+const HOME: &str = "TEST_HOME";
+const REQUEST: &str = "TEST_REQUEST";
 
 /// Ends this process as `kill -9` does, if it is to die at this point.
 fn reach(point: &str) {

@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use granted_core::ledger::Event;
 use granted_core::spend::chain::Transactions as _;
 use granted_core::spend::{RequestId, Token};
-use granted_core::store::Ledger as _;
 use proptest::prelude::*;
 
 use super::dismiss::dismiss;
