@@ -25,7 +25,7 @@ mod model_tests;
 #[cfg(test)]
 mod race_tests;
 #[cfg(test)]
-mod stage;
+pub(crate) mod stage;
 #[cfg(test)]
 mod trap_tests;
 

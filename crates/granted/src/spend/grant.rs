@@ -1,8 +1,9 @@
 //! What an agent has left. Reads only.
 
-use granted_core::decision::discharge::clock_behind;
-use granted_core::spend::GrantState;
+use granted_core::decision::discharge::{clock_behind, instant};
 use granted_core::spend::file::FileError;
+use granted_core::spend::{Address, AgentName, GrantState, Mode, Network, Sats};
+use serde::Serialize;
 
 use super::Spends;
 use super::file::{Session, session, store};
@@ -14,8 +15,82 @@ pub fn grant(spends: &Spends<'_>, who: &Session) -> Result<GrantState, FileError
     if let Some(behind) = clock_behind(now, head) {
         return Err(FileError::ClockUnavailable(behind));
     }
-    match now >= state.grant.expires_at {
+    match instant(now, head) >= state.grant.expires_at {
         true => Err(FileError::NoGrant(who.agent.clone())),
         false => Ok(state),
     }
+}
+
+/// A grant as its agent sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct View {
+    /// Whether it can be used.
+    pub active: bool,
+    /// The agent.
+    pub agent: AgentName,
+    /// The network.
+    pub network: Network,
+    /// The rest, of one that can be used.
+    #[serde(flatten)]
+    pub terms: Option<Terms>,
+    /// What is wrong with one that cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// What a grant allows.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "each is the field of the grant with that name")]
+pub struct Terms {
+    pub mode: Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_recipients: Option<Vec<Address>>,
+    pub budget_sat: Sats,
+    pub spent_sat: Sats,
+    pub remaining_sat: Sats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tx_sat: Option<Sats>,
+    pub max_fee_sat: Sats,
+    pub tx_count: u64,
+    pub expires_at: i64,
+}
+
+impl Terms {
+    /// What this grant allows now.
+    pub fn of(state: &GrantState) -> Terms {
+        Terms {
+            mode: state.mode,
+            allowed_recipients: state.recipients.clone(),
+            budget_sat: state.grant.budget_sat,
+            spent_sat: state.spent(),
+            remaining_sat: state.remaining(),
+            max_tx_sat: state.grant.max_tx_sat,
+            max_fee_sat: state.grant.max_fee_sat,
+            tx_count: state.tx_count(),
+            expires_at: state.grant.expires_at.micros().div_euclid(1_000_000),
+        }
+    }
+}
+
+/// The session's grant as the agent sees it. An error says that this cannot be said.
+pub fn view(spends: &Spends<'_>, who: &Session) -> Result<View, FileError> {
+    let (terms, message) = match grant(spends, who) {
+        Ok(state) => (Some(Terms::of(&state)), None),
+        Err(FileError::NoGrant(_) | FileError::Unauthorized(_)) => {
+            let agent = &who.agent;
+            let message = format!(
+                "the grant was revoked, issued anew or has expired: a human issues one with \
+                 `sats agent grant {agent} --budget <sats>`"
+            );
+            (None, Some(message))
+        }
+        Err(e) => return Err(e),
+    };
+    Ok(View {
+        active: terms.is_some(),
+        agent: who.agent.clone(),
+        network: spends.network,
+        terms,
+        message,
+    })
 }
