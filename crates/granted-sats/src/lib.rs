@@ -35,6 +35,6 @@ pub mod sign;
 pub mod wallet;
 
 pub use bdk_wallet::bitcoin;
-pub use files::Home;
+pub use files::{FileError, Home, SeedError};
 pub use granted_core::spend::Network;
 pub use seed::Seed;
