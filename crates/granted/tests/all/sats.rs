@@ -1,0 +1,11 @@
+//! The wallet, on a real chain.
+
+mod faults;
+mod files;
+mod init;
+mod person;
+mod psbt;
+mod secrets;
+mod story;
+
+pub use person::{PASSWORD, Person};
