@@ -16,6 +16,7 @@ pub mod log;
 pub mod mode;
 pub mod requests;
 pub mod revoke;
+pub mod session;
 pub mod settle;
 
 #[cfg(test)]
@@ -56,11 +57,6 @@ impl<'b> Spends<'b> {
         let home = if below.is_home() { Folder::new(sats) } else { below };
         let documents = FileDocuments::new(sats.join(network.as_str())).within(&home);
         Spends { book, network, documents }
-    }
-
-    /// The network.
-    pub fn network(&self) -> Network {
-        self.network
     }
 }
 

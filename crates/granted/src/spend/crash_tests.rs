@@ -115,7 +115,7 @@ fn what_is_being_signed_is_left_alone() {
     assert_eq!(listed[0].state.status(), "signing");
     assert!(stage.approve(&book, request.id).unwrap_err().to_string().contains("is signing"));
     assert!(dismiss(&stage.spends(&book), &id).unwrap_err().to_string().contains("is signing"));
-    let settled = super::settle::broadcast(&stage.spends(&book), request.id, &stage.wallet);
+    let settled = super::settle::check_free(&stage.spends(&book), request.id);
     assert!(settled.unwrap_err().to_string().contains("is being executed now"));
     assert_eq!(stage.kinds(), ["granted", "filed", "signing"]);
     child.kill().unwrap();

@@ -90,7 +90,7 @@ pub fn session(spends: &Spends<'_>, session: &Session) -> Result<GrantState, Fil
     authenticate(&session.agent, grant.as_ref(), &document, &session.token).cloned()
 }
 
-fn current(
+pub(super) fn current(
     spends: &Spends<'_>,
     agent: &AgentName,
 ) -> Result<(Option<GrantState>, Standing), FileError> {

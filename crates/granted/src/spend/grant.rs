@@ -40,18 +40,26 @@ pub struct View {
 
 /// What a grant allows.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "each is the field of the grant with that name")]
 pub struct Terms {
+    /// What the agent may do.
     pub mode: Mode,
+    /// The only recipients, if there is a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_recipients: Option<Vec<Address>>,
+    /// The most that all payments may cost.
     pub budget_sat: Sats,
+    /// What they took of it.
     pub spent_sat: Sats,
+    /// What is left.
     pub remaining_sat: Sats,
+    /// The most for one recipient at once, if there is such a cap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tx_sat: Option<Sats>,
+    /// The most for a fee.
     pub max_fee_sat: Sats,
+    /// How many payments drew on it.
     pub tx_count: u64,
+    /// When it ends, in seconds since 1970.
     pub expires_at: i64,
 }
 

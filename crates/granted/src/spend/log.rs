@@ -3,17 +3,12 @@
 use std::collections::VecDeque;
 
 use granted_core::ledger::Row;
-use granted_core::spend::RequestId;
-use granted_core::store::ReadError;
 
-use super::{Spends, gather};
+use super::{SpendError, Spends, gather};
 
-/// The last rows of the network's spends, or of one request.
-pub fn log(
-    spends: &Spends<'_>,
-    limit: usize,
-    only: Option<RequestId>,
-) -> Result<Vec<Row>, ReadError> {
+/// The last rows of the network's spends, or of the request that this id, or beginning of one, names.
+pub fn log(spends: &Spends<'_>, limit: usize, only: Option<&str>) -> Result<Vec<Row>, SpendError> {
+    let only = only.map(|id| gather::named(spends, id)).transpose()?.map(|request| request.id);
     let mut last: VecDeque<Row> = VecDeque::new();
     gather::overview(spends, |row, overview| {
         let request = overview.request_of(row).map(|request| request.id);

@@ -39,18 +39,26 @@ pub(crate) fn settle(
     }
 }
 
+/// Refuses where a living process acts for the request. One that this book does not have is nobody's.
+pub fn check_free(spends: &Spends<'_>, id: RequestId) -> Result<(), SpendError> {
+    let Some(request) = gather::request(spends, id)? else { return Ok(()) };
+    let signing = matches!(request.state, State::Signing { .. });
+    let free = is_interrupted(&request, act_of(spends, &request), spends.book.now());
+    match signing && !free {
+        true => Err(SpendError::Executing(id)),
+        false => Ok(()),
+    }
+}
+
 /// After a request's transaction was broadcast by its id: the request is sent. No provider is asked, and
-/// nothing is drawn.
+/// nothing is drawn. A request that this book does not have is left alone.
 pub fn broadcast(
     spends: &Spends<'_>,
     id: RequestId,
     transactions: &dyn Transactions,
-) -> Result<Request, SpendError> {
-    let request = settle(spends, again(spends, id)?, transactions)?;
-    match request.state {
-        State::Signing { .. } => Err(SpendError::Executing(id)),
-        _ => Ok(request),
-    }
+) -> Result<(), SpendError> {
+    let Some(request) = gather::request(spends, id)? else { return Ok(()) };
+    settle(spends, request, transactions).map(drop)
 }
 
 /// The request as it is now, if it is no longer what it was.

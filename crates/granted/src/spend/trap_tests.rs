@@ -473,8 +473,9 @@ fn a_lost_answer_is_settled_without_a_second_broadcast() {
     // Somebody broadcasts the saved bytes.
     let txid = approved.request.paid().unwrap().txid;
     stage.wallet.mark_broadcast(&txid).unwrap();
-    let sent = super::settle::broadcast(&stage.spends(&book), request.id, &stage.wallet).unwrap();
-    assert_eq!(sent.state.status(), "sent");
+    super::settle::check_free(&stage.spends(&book), request.id).unwrap();
+    super::settle::broadcast(&stage.spends(&book), request.id, &stage.wallet).unwrap();
+    assert_eq!(stage.stands(&book, request.id), ("sent", 48_800));
     assert_eq!((stage.wallet.signatures().len(), stage.wallet.seen().len()), (1, 1));
     let kinds = ["granted", "filed", "signing", "signed", "broadcast_pending", "sent"];
     assert_eq!(stage.kinds(), kinds);
