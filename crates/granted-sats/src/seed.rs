@@ -5,11 +5,13 @@ mod sealed;
 use std::fmt;
 
 use bdk_wallet::KeychainKind;
-use bdk_wallet::bitcoin::bip32::Xpriv;
+use bdk_wallet::bitcoin::PrivateKey;
+use bdk_wallet::bitcoin::bip32::{self, ChildNumber, DerivationPath, Fingerprint, Xpriv, Xpub};
+use bdk_wallet::bitcoin::psbt::{GetKey, KeyRequest};
+use bdk_wallet::bitcoin::secp256k1::{Secp256k1, Signing};
 use bdk_wallet::descriptor::DescriptorError;
-use bdk_wallet::keys::KeyMap;
 use bdk_wallet::keys::bip39::{Language, Mnemonic};
-use bdk_wallet::template::{Bip86, DescriptorTemplate as _};
+use bdk_wallet::template::{Bip86Public, DescriptorTemplate as _};
 use granted_store::entropy;
 use zeroize::Zeroizing;
 
@@ -56,18 +58,24 @@ pub struct PublicKeys {
     pub internal: String,
 }
 
-/// The private half of an account. It lives while a transaction is signed.
-pub struct PrivateKeys {
-    /// Of addresses that were given out.
-    pub external: KeyMap,
-    /// Of change.
-    pub internal: KeyMap,
+/// The private half of an account: it lives while a transaction is signed, and is wiped when it goes. It
+/// signs for the account's own addresses and for nothing else.
+pub(crate) struct AccountKey {
+    key: Xpriv,
+    master: Fingerprint,
+    path: DerivationPath,
 }
 
 /// The keys could not be derived.
 #[derive(Debug, thiserror::Error)]
-#[error("no keys can be derived: {0}")]
-pub struct DeriveError(#[from] DescriptorError);
+pub enum DeriveError {
+    /// As BIP-32 has it.
+    #[error("no keys can be derived: {0}")]
+    Key(#[from] bip32::Error),
+    /// As descriptors have it.
+    #[error("no keys can be derived: {0}")]
+    Descriptor(#[from] DescriptorError),
+}
 
 impl Seed {
     /// A new one.
@@ -120,33 +128,64 @@ impl Seed {
 
     /// The public keys of a network's first BIP-86 account.
     pub fn public_keys(&self, network: Network) -> Result<PublicKeys, DeriveError> {
-        let public = |keychain| Ok::<_, DeriveError>(self.derive(network, keychain)?.0);
+        let (account, secp) = (self.account(network)?, Secp256k1::new());
+        let key = Xpub::from_priv(&secp, &account.key);
+        let public = |keychain| {
+            let built = Bip86Public(key, account.master, keychain).build(network::kind(network));
+            Ok::<_, DeriveError>(built?.0.to_string())
+        };
         Ok(PublicKeys {
             external: public(KeychainKind::External)?,
             internal: public(KeychainKind::Internal)?,
         })
     }
 
-    /// The private keys of the same account.
-    pub(crate) fn private_keys(&self, network: Network) -> Result<PrivateKeys, DeriveError> {
-        let private = |keychain| Ok::<_, DeriveError>(self.derive(network, keychain)?.1);
-        Ok(PrivateKeys {
-            external: private(KeychainKind::External)?,
-            internal: private(KeychainKind::Internal)?,
-        })
-    }
-
-    fn derive(
-        &self,
-        network: Network,
-        keychain: KeychainKind,
-    ) -> Result<(String, KeyMap), DescriptorError> {
+    /// The private key of the same account.
+    pub(crate) fn account(&self, network: Network) -> Result<AccountKey, DeriveError> {
+        let secp = Secp256k1::new();
         let seed = Zeroizing::new(self.0.to_seed_normalized(""));
+        let coin = if network == Network::Mainnet { 0 } else { 1 };
+        let path = [86, coin, 0].into_iter().map(ChildNumber::from_hardened_idx);
+        let path: DerivationPath = path.collect::<Result<Vec<_>, _>>()?.into();
         let mut master = Xpriv::new_master(network::kind(network), seed.as_slice())?;
-        let derived = Bip86(master, keychain).build(network::kind(network));
+        let derived = master.derive_priv(&secp, &path);
+        let fingerprint = master.fingerprint(&secp);
         master.private_key.non_secure_erase();
-        let (descriptor, keys, _) = derived?;
-        Ok((descriptor.to_string(), keys))
+        Ok(AccountKey { key: derived?, master: fingerprint, path })
+    }
+}
+
+impl AccountKey {
+    /// Whose keys it is, as hints of a PSBT name them.
+    pub(crate) fn master(&self) -> Fingerprint {
+        self.master
+    }
+}
+
+impl GetKey for AccountKey {
+    type Error = bip32::Error;
+
+    fn get_key<C: Signing>(
+        &self,
+        request: KeyRequest,
+        secp: &Secp256k1<C>,
+    ) -> Result<Option<PrivateKey>, bip32::Error> {
+        let KeyRequest::Bip32((master, path)) = request else { return Ok(None) };
+        let below = path.as_ref().strip_prefix(self.path.as_ref());
+        match below {
+            Some(below @ [ChildNumber::Normal { index: 0 | 1 }, ChildNumber::Normal { .. }])
+                if master == self.master =>
+            {
+                Ok(Some(self.key.derive_priv(secp, &below)?.to_priv()))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Drop for AccountKey {
+    fn drop(&mut self) {
+        self.key.private_key.non_secure_erase();
     }
 }
 

@@ -1,9 +1,8 @@
 //! Signing: the only time at which there are private keys.
 
-use bdk_wallet::KeychainKind;
 use bdk_wallet::SignOptions;
-use bdk_wallet::bitcoin::{Psbt, Transaction, consensus};
-use bdk_wallet::signer::SignersContainer;
+use bdk_wallet::bitcoin::{Psbt, TapSighashType, Transaction, consensus};
+use granted_core::spend::Network;
 use granted_core::spend::agent::Txid;
 use granted_core::spend::chain::{Key, Order, Signed, Signer};
 
@@ -19,28 +18,38 @@ pub enum SignError {
     /// The library.
     #[error("it cannot be signed: {0}")]
     Library(String),
+    /// It is to be signed in another way than this wallet signs.
+    #[error("it asks for a kind of signature that this wallet does not make")]
+    Kind,
     /// What was signed is another transaction.
     #[error("what was signed is not what was prepared")]
     Other,
 }
 
-/// Signs what it can of a PSBT; whether it is whole now.
+/// Signs what is the wallet's of a PSBT; whether it is whole now.
+///
+/// A signature says the amounts and the scripts of all that is spent, so a PSBT that lies about them
+/// makes a signature that is good for nothing.
 pub fn sign(
     state: &State,
     seed: &Seed,
-    wallet: &Wallet,
+    network: Network,
     psbt: &mut Psbt,
 ) -> Result<bool, SignError> {
+    let key = seed.account(network).map_err(|e| SignError::Keys(e.to_string()))?;
+    for input in &psbt.inputs {
+        let all = [None, Some(TapSighashType::Default.into()), Some(TapSighashType::All.into())];
+        let older = input.bip32_derivation.values().any(|(master, _)| *master == key.master());
+        if !all.contains(&input.sighash_type) || older {
+            return Err(SignError::Kind);
+        }
+    }
     let before = psbt.unsigned_tx.clone();
-    let keys = seed.private_keys(wallet.network()).map_err(|e| SignError::Keys(e.to_string()))?;
-    let signers = |keys, keychain| {
-        SignersContainer::build(keys, state.public_descriptor(keychain), state.secp_ctx())
-    };
-    let external = signers(keys.external, KeychainKind::External);
-    let internal = signers(keys.internal, KeychainKind::Internal);
-    let options = SignOptions::default();
-    let signed = state.sign_with_signers(psbt, &[&external, &internal], options);
-    let whole = signed.map_err(|e| SignError::Library(e.to_string()))?;
+    // What cannot be signed is found when it is not whole.
+    let _ = psbt.sign(&key, state.secp_ctx());
+    drop(key);
+    let whole = state.finalize_psbt(psbt, SignOptions::default());
+    let whole = whole.map_err(|e| SignError::Library(e.to_string()))?;
     match psbt.unsigned_tx == before {
         true => Ok(whole),
         false => Err(SignError::Other),
@@ -90,7 +99,7 @@ impl Signer for SeedSigner {
             return Err(SignError::Other.to_string());
         }
         let SeedKey { seed, wallet } = &self.key;
-        if !sign(&self.state, seed, wallet, &mut psbt).map_err(|e| e.to_string())? {
+        if !sign(&self.state, seed, wallet.network(), &mut psbt).map_err(|e| e.to_string())? {
             return Ok(Signed::Unfinalized);
         }
         let transaction = extract(psbt).map_err(|e| e.to_string())?;

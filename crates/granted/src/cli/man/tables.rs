@@ -20,6 +20,7 @@ pub(super) const ENVIRONMENT: &[Row] = &[
         "`XDG_CONFIG_HOME`",
         "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
     ),
+    ("`SATS_DIR`", "the wallet; default `sats` in the home"),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
 ];
 
@@ -59,6 +60,10 @@ pub(super) const FILES: &[Row] = &[
         "beside the ledger, an empty file for each notice that was given. It may be deleted; then notices may be repeated",
     ),
     ("`ledger.torn-TIME`", "what was moved aside from the end of the ledger"),
+    ("`sats/seed.sealed`", "the wallet's words, sealed with its password"),
+    ("`sats/config.toml`", "the wallet's network and providers"),
+    ("`sats/NET/wallet.sqlite`", "what the wallet saw on that network, and its public keys"),
+    ("`sats/NET/transactions/`", "a file for each transaction that was signed"),
     (
         "`grants/TYPE/ID~GRANT.json`",
         "the grants' documents. Deleting one pauses its grant; the same bytes put back restore it",

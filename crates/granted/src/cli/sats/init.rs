@@ -9,7 +9,7 @@ use granted_sats::wallet::WalletError;
 use super::super::args::person;
 use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
-use super::place::{Place, seconds};
+use super::place::{Place, seconds, unseen};
 use crate::clock::SystemClock;
 use crate::terminal::Terminal;
 
@@ -39,6 +39,7 @@ const HOT: &str = "hot wallet";
 
 pub(super) fn run(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
     person("sats init")?;
+    unseen();
     let terminal = Terminal::open()?;
     match place.home.has_seed()? {
         true => add(args, &place, &terminal, out),

@@ -10,6 +10,7 @@ use granted_sats::config::{Config, Entry};
 use granted_sats::prepare::PrepareError;
 use granted_sats::wallet::Wallet;
 use granted_sats::{Home, Seed};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde::Serialize;
 
 use super::super::failure::Failure;
@@ -110,9 +111,16 @@ impl Place {
 
     /// Asks for the password, which opens the seed.
     pub(super) fn unlock(&self, terminal: &Terminal) -> Result<Seed, Failure> {
+        unseen();
         let password = terminal.password("password of the wallet: ")?;
         Ok(self.home.open_seed(&password)?)
     }
+}
+
+/// Has no other process of this user read the memory of this one, nor a crash write it to disk.
+pub(super) fn unseen() {
+    // Where the system does not do that, there is nothing else to do.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 /// The time in whole seconds.

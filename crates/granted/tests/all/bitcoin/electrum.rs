@@ -36,6 +36,8 @@ impl Electrum {
             .env("SERVICES", format!("tcp://127.0.0.1:{port},rpc://127.0.0.1:{admin}"))
             .env("ALLOW_ROOT", "1")
             .env("PEER_DISCOVERY", "off")
+            .env("DAEMON_POLL_INTERVAL_BLOCKS", "100")
+            .env("DAEMON_POLL_INTERVAL_MEMPOOL", "100")
             .env("COST_SOFT_LIMIT", "0")
             .env("COST_HARD_LIMIT", "0")
             .stdin(Stdio::null())

@@ -44,9 +44,14 @@ struct Shared {
     node: Arc<Node>,
     faults: Mutex<Faults>,
     blocks: Mutex<HashMap<BlockHash, Block>>,
+    /// The chain as it was last seen, with what it was then.
+    chain: Mutex<Option<(Mark, Arc<Chain>)>>,
     asked: Mutex<Vec<String>>,
     came: Condvar,
 }
+
+/// The last block, how many are left out, and what waits.
+type Mark = (BlockHash, u64, Vec<String>);
 
 /// All that there is: each transaction with its block, if it has one, in order.
 struct Chain {
@@ -57,8 +62,8 @@ impl Esplora {
     pub fn start(node: Arc<Node>) -> Esplora {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (faults, blocks, asked, came) = Default::default();
-        let shared = Arc::new(Shared { node, faults, blocks, asked, came });
+        let (faults, blocks, chain, asked, came) = Default::default();
+        let shared = Arc::new(Shared { node, faults, blocks, chain, asked, came });
         let serving = shared.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -231,7 +236,20 @@ impl Shared {
         })
     }
 
-    fn chain(&self, tip: u64) -> Chain {
+    fn chain(&self, tip: u64) -> Arc<Chain> {
+        let mut last = self.chain.lock().unwrap();
+        let mark = (self.node.tip(), tip, self.node.mempool());
+        match last.as_ref() {
+            Some((before, chain)) if *before == mark => chain.clone(),
+            _ => {
+                let chain = Arc::new(self.read_chain(tip, &mark.2));
+                *last = Some((mark, chain.clone()));
+                chain
+            }
+        }
+    }
+
+    fn read_chain(&self, tip: u64, waiting: &[String]) -> Chain {
         let mut all = BTreeMap::new();
         for height in 0..=tip {
             let hash = self.node.client().get_block_hash(height).unwrap();
@@ -241,7 +259,7 @@ impl Shared {
                 all.insert(tx.compute_txid(), (tx, place));
             }
         }
-        for txid in self.node.mempool() {
+        for txid in waiting {
             let raw = self.node.call("getrawtransaction", &[json!(txid)]);
             let tx: Transaction =
                 consensus::encode::deserialize_hex(raw.as_str().unwrap()).unwrap();

@@ -120,7 +120,7 @@ impl Node {
 
     /// An address of the node's own.
     pub fn address(&self) -> String {
-        self.call("getnewaddress", &[]).as_str().unwrap().to_owned()
+        self.call("getnewaddress", &[json!(""), json!("bech32")]).as_str().unwrap().to_owned()
     }
 
     /// Pays.

@@ -20,13 +20,15 @@ pub struct Person {
     pub home: Home,
     /// The flags of every command.
     pub flags: Vec<String>,
+    /// What is in the environment besides.
+    pub vars: Vec<(String, String)>,
 }
 
 impl Person {
     /// A home without a wallet.
     pub fn new(provider: &str) -> Person {
         let flags = ["--network", "regtest", "--provider", provider].map(str::to_owned).into();
-        Person { home: Home::new(), flags }
+        Person { home: Home::new(), flags, vars: Vec::new() }
     }
 
     /// One with a wallet, and a node whose chain an Esplora server tells.
@@ -40,9 +42,12 @@ impl Person {
 
     /// A command of the wallet.
     pub fn command(&self, words: &[&str]) -> Command {
-        let program = self.home.other(SATS);
-        let mut command = program;
-        command.args(words).args(&self.flags);
+        let mut command = self.home.other(SATS);
+        command.args(words).envs(self.vars.iter().cloned());
+        // What a command says itself stands.
+        for flag in self.flags.chunks(2).filter(|flag| !words.contains(&flag[0].as_str())) {
+            command.args(flag);
+        }
         command
     }
 
@@ -113,7 +118,10 @@ impl Person {
     }
 
     pub fn balance(&self) -> u64 {
-        self.json(&["balance"])["balance_sat"].as_u64().unwrap()
+        let run = self.run(&["balance", "--json"]).ok();
+        let balance = run.json();
+        assert_eq!(balance["synced"], true, "{run:?}");
+        balance["balance_sat"].as_u64().unwrap()
     }
 
     pub fn history(&self) -> Vec<Value> {
@@ -127,7 +135,7 @@ impl Person {
 }
 
 /// The words that a terminal shows, each behind its number.
-fn words(shown: &str) -> String {
+pub fn words(shown: &str) -> String {
     let mut found = Vec::new();
     let mut items = shown.split_whitespace().peekable();
     while let Some(item) = items.next() {

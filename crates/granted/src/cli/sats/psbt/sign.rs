@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let seed = place.unlock(&terminal)?;
     let kept = payment.ok().filter(|_| args.out.is_none());
     let Some(payment) = kept else {
-        let finalized = sign::sign(&state, &seed, &wallet, &mut psbt)?;
+        let finalized = sign::sign(&state, &seed, place.network, &mut psbt)?;
         let file = args.out.clone().unwrap_or_else(|| beside(&args.file));
         return written(&psbt.to_string(), &file, finalized, out);
     };
