@@ -3,14 +3,22 @@
 
 pub mod agent;
 pub mod amount;
+pub mod approve;
 pub mod chain;
+pub mod change;
+pub mod claim;
+pub mod document;
 pub mod event;
+pub mod file;
 pub mod fold;
 pub mod grant;
 pub mod intent;
 pub mod ladder;
 pub mod network;
+pub mod overview;
+pub mod reply;
 pub mod request;
+pub mod settle;
 pub mod token;
 
 pub use agent::{Address, AgentName, IdempotencyKey, Txid};

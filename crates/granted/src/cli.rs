@@ -29,6 +29,7 @@ mod proof;
 mod resolve;
 mod result;
 mod revoke;
+mod sats;
 mod sheet;
 mod show;
 mod sign_with;
@@ -122,6 +123,7 @@ verbs! {
     key Key,
     trust Trust,
     writes Writes,
+    sats Sats,
     lag Lag,
     executors Executors,
     doctor Doctor,
@@ -137,6 +139,7 @@ impl Verb {
             Verb::Key(args) => args.acts(),
             Verb::Trust(args) => args.acts(),
             Verb::Writes(args) => args.acts(),
+            Verb::Sats(args) => args.acts(),
             Verb::Status(_)
             | Verb::List(_)
             | Verb::Inbox(_)
@@ -154,31 +157,67 @@ impl Verb {
     }
 }
 
+/// The wallet's command line, as a program of its own: the same as `granted sats`.
+#[derive(Parser)]
+#[command(name = "sats", version, max_term_width = 100)]
+struct Sats {
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    args: sats::Args,
+}
+
 /// The command line's own description: every verb, flag and help text.
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// The description of `sats`.
+pub fn sats_command() -> clap::Command {
+    Sats::command()
+}
+
 /// Runs the command line of these arguments; the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    survive_file_size_limits();
     let args: Vec<OsString> = args.into_iter().collect();
-    // Known before the arguments are parsed, so that a bad one is told in the form asked for.
-    let json = args.iter().any(|arg| arg == "--json");
-    let out = Out::new(json);
+    let out = out_of("granted", &args);
     let parsed = quick(&args).map_or_else(|| Cli::try_parse_from(&args).map(|cli| cli.verb), Ok);
+    ended(parsed, command, &args, &out)
+}
+
+/// As [`run`], of `sats`, which has the verbs of `granted sats`.
+pub fn run_sats(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let out = out_of("sats", &args);
+    let parsed = Sats::try_parse_from(&args).map(|sats| Verb::Sats(sats.args));
+    ended(parsed, sats_command, &args, &out)
+}
+
+fn out_of(program: &'static str, args: &[OsString]) -> Out {
+    survive_file_size_limits();
+    // Known before the arguments are parsed, so that a bad one is told in the form asked for.
+    Out::of(program, args.iter().any(|arg| arg == "--json"))
+}
+
+/// Runs what was parsed; the exit code.
+fn ended(
+    parsed: Result<Verb, clap::Error>,
+    command: fn() -> clap::Command,
+    args: &[OsString],
+    out: &Out,
+) -> u8 {
     let acts = parsed.as_ref().is_ok_and(Verb::acts);
     let ended = match parsed {
-        Ok(verb) => run_verb(verb, &out),
+        Ok(verb) => run_verb(verb, out),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => {
             // Parsing ends at --version, so what stands behind it is not known from there.
-            Ok(version::show(args.iter().any(|arg| arg == "--verbose"), &out))
+            Ok(version::show(args.iter().any(|arg| arg == "--verbose"), out))
         }
         Err(e) if usage::is_answer(&e) => {
             out.printed(e.print());
             Ok(u8::try_from(e.exit_code()).unwrap_or(2))
         }
-        Err(e) => Err(usage::failure(&e, &command(), &args)),
+        Err(e) => Err(usage::failure(&e, &command(), args)),
     };
     let code = ended.unwrap_or_else(|failure| out.failure(&failure));
     // What was done stays done, so the exit code of a verb that does something stands.

@@ -78,6 +78,14 @@ impl Home {
         self.root().join(CONFIG)
     }
 
+    /// The folder of the wallet: `SATS_DIR`, else `sats` in the home.
+    pub(crate) fn sats_from_env() -> Result<Folder, HomeError> {
+        match var("SATS_DIR") {
+            Some(folder) => Ok(Folder::new(absolute(folder.into()))),
+            None => Ok(Home::from_env()?.folder().join("sats")),
+        }
+    }
+
     /// The folder itself, as custody has it.
     pub(crate) fn folder(&self) -> &Folder {
         &self.root

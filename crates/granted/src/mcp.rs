@@ -13,6 +13,7 @@ mod pace;
 mod readings;
 mod schema;
 mod server;
+pub(crate) mod spends;
 mod wire;
 mod write;
 

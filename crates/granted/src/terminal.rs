@@ -104,6 +104,11 @@ impl Terminal {
         }
     }
 
+    /// Asks for a line, which is shown as it is typed.
+    pub fn typed(&self, prompt: &str) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
+        self.ask(prompt, LocalModes::ECHO)
+    }
+
     /// Asks for a yes; anything but `y` or `yes` is a no.
     pub fn confirm(&self, question: &str) -> Result<bool, TerminalError> {
         let answer = self.ask(&format!("{question} [y/N] "), LocalModes::ECHO)?;

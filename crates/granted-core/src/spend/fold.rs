@@ -26,16 +26,17 @@ impl AgentState {
     /// Folds the rows, oldest first.
     pub fn fold<'a>(rows: impl IntoIterator<Item = &'a Row>) -> AgentState {
         let mut state = AgentState::default();
-        for row in rows {
-            state.last = row.seq;
-            match &row.event {
-                Event::SpendGranted(granted) => {
-                    state.grant = Some(granted.grant.grant_id.clone());
-                }
-                _ => state.grant = None,
-            }
-        }
+        rows.into_iter().for_each(|row| state.apply(row));
         state
+    }
+
+    /// Moves on by a later row of this agent.
+    pub fn apply(&mut self, row: &Row) {
+        self.last = row.seq;
+        self.grant = match &row.event {
+            Event::SpendGranted(granted) => Some(granted.grant.grant_id.clone()),
+            _ => None,
+        };
     }
 }
 

@@ -71,6 +71,12 @@ pub(crate) fn reading_book(out: &Out) -> Result<Book, Failure> {
 /// Opens the book for a verb that only a person uses. It is kept from executors and notifiers by
 /// mistake, not from an attacker.
 pub(crate) fn person_book(verb: &str, out: &Out) -> Result<Book, Failure> {
+    person(verb)?;
+    book(out)
+}
+
+/// Refuses a person's verb inside an executor and a notifier.
+pub(crate) fn person(verb: &str) -> Result<(), Failure> {
     for (variable, what) in
         [("GRANTED_DISCHARGE_ID", "an executor"), ("GRANTED_NOTICE_EVENT", "a notifier")]
     {
@@ -80,5 +86,5 @@ pub(crate) fn person_book(verb: &str, out: &Out) -> Result<Book, Failure> {
             )));
         }
     }
-    book(out)
+    Ok(())
 }

@@ -78,6 +78,10 @@ kinds! {
     Declined = "declined",
     /// A key does not sign.
     Key = "key",
+    /// The wallet's state or records cannot be read or written.
+    Wallet = "wallet",
+    /// A provider of the chain does not do its part.
+    Provider = "provider",
     /// The system does not do its part.
     System = "system",
 }

@@ -18,6 +18,8 @@ use crate::news::News;
 /// A stream that was closed ends the printing quietly: the verb's own exit code stands. Any other
 /// trouble with stdout is told. What a person is to be told elsewhere is told when all is printed.
 pub(crate) struct Out {
+    /// The program's name, as its errors have it.
+    program: &'static str,
     json: bool,
     colour: bool,
     news: OnceCell<Arc<News>>,
@@ -53,9 +55,20 @@ struct ErrorBody<'a> {
 impl Out {
     /// Colour is for terminals only, and for none where `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Out {
+        Out::of("granted", json)
+    }
+
+    /// As [`Out::new`], of the program of this name.
+    pub(crate) fn of(program: &'static str, json: bool) -> Out {
         let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
-        let (news, closed, trouble) = (OnceCell::new(), Cell::new(false), RefCell::default());
-        Out { json, colour, news, closed, trouble }
+        Out {
+            program,
+            json,
+            colour,
+            news: OnceCell::new(),
+            trouble: RefCell::default(),
+            closed: Cell::default(),
+        }
     }
 
     /// Has what is noted here be told when all is printed.
@@ -80,6 +93,11 @@ impl Out {
     /// Whether somebody watches stderr.
     pub(crate) fn is_watched(&self) -> bool {
         !self.json && io::stderr().is_terminal()
+    }
+
+    /// Whether somebody watches stdout.
+    pub(crate) fn is_seen(&self) -> bool {
+        !self.json && io::stdout().is_terminal()
     }
 
     /// One line for people.
@@ -150,7 +168,7 @@ impl Out {
             let error = ErrorBody { kind: *kind, message, hint: hint.as_deref() };
             self.remark(serde_json::to_string(&ErrorLine { error }).unwrap_or_default());
         } else {
-            self.remark(format_args!("granted: {}", Shown(&failure.message)));
+            self.remark(format_args!("{}: {}", self.program, Shown(&failure.message)));
             if let Some(hint) = &failure.hint {
                 self.remark(format_args!("hint: {}", Shown(hint)));
             }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use granted_core::decision::Object;
+use granted_core::spend::Sats;
 use granted_core::text::{ObjectId, Shown, TextError, cut};
 use rmcp::model::{ErrorData, JsonObject};
 use serde_json::Value;
@@ -99,6 +100,16 @@ impl Arguments {
         self.array(name, max)?.into_iter().map(text).collect()
     }
 
+    /// An amount that must be there.
+    pub(super) fn sats(&mut self, name: &str) -> Result<Sats, ErrorData> {
+        let value = self.left.remove(name);
+        let value = value.ok_or_else(|| invalid(format!("`{name}` is missing")))?;
+        value.as_u64().and_then(Sats::new).ok_or_else(|| {
+            let max = Sats::MAX.to_u64();
+            invalid(format!("`{name}` must be an integer from 0 to {max}, in sat"))
+        })
+    }
+
     /// An integer from 1 to `max`.
     pub(super) fn count(&mut self, name: &str, max: u64) -> Result<Option<u64>, ErrorData> {
         match self.left.remove(name) {
@@ -125,7 +136,10 @@ impl Arguments {
         let Some(name) = self.left.keys().next() else { return Ok(()) };
         let takes: Vec<String> = self.takes.iter().map(|name| format!("`{name}`")).collect();
         let name = cut(name, 64);
-        let takes = takes.join(", ");
+        let takes = match takes.is_empty() {
+            true => "none".to_owned(),
+            false => takes.join(", "),
+        };
         Err(invalid(format!("unknown argument `{}`; it takes {takes}", Shown(&name))))
     }
 }

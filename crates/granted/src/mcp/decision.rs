@@ -154,9 +154,12 @@ impl Server<Decisions> {
 }
 
 impl Tools for Decisions {
-    const INSTRUCTIONS: &'static str = tools::INSTRUCTIONS;
     const LONG: &'static [&'static str] = &[DISCHARGE];
     const MAX_FRAME: usize = 1024 * 1024;
+
+    fn instructions(&self) -> String {
+        tools::INSTRUCTIONS.to_owned()
+    }
 
     fn book(&self) -> &Book {
         &self.book

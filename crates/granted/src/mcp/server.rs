@@ -29,12 +29,18 @@ const LEGACY_METHODS: &[&str] = &["initialize", "ping"];
 
 /// The tools of one shape of authority.
 pub trait Tools: Sized + Send + Sync + 'static {
-    /// What an agent is told before anything else.
-    const INSTRUCTIONS: &'static str;
     /// The tools that may take as long as a program does that they run.
     const LONG: &'static [&'static str];
     /// The most bytes of a frame, without its LF.
     const MAX_FRAME: usize;
+
+    /// The server's name, and what it is for.
+    fn about(&self) -> (&'static str, &'static str) {
+        ("granted", env!("CARGO_PKG_DESCRIPTION"))
+    }
+
+    /// What an agent is told before anything else.
+    fn instructions(&self) -> String;
 
     /// The book.
     fn book(&self) -> &Book;
@@ -85,12 +91,13 @@ impl<T: Tools> Server<T> {
 
 impl<T: Tools> ServerHandler for Server<T> {
     fn get_info(&self) -> ServerConfig {
-        let implementation = Implementation::new("granted", env!("CARGO_PKG_VERSION"))
-            .with_title("granted")
-            .with_description(env!("CARGO_PKG_DESCRIPTION"));
+        let (name, description) = self.tools().about();
+        let implementation = Implementation::new(name, env!("CARGO_PKG_VERSION"))
+            .with_title(name)
+            .with_description(description);
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
-            .with_instructions(T::INSTRUCTIONS)
+            .with_instructions(self.tools().instructions())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

@@ -189,10 +189,13 @@ fn changes(args: &mut Arguments) -> Result<Vec<Change>, ErrorData> {
 }
 
 impl Tools for Writes {
-    const INSTRUCTIONS: &'static str = tools::INSTRUCTIONS;
     const LONG: &'static [&'static str] = &["write_file", "delete_file", "propose_changes"];
     // A file of the largest size that a brief may allow fits, as text or in base 64.
     const MAX_FRAME: usize = 8 * 1024 * 1024;
+
+    fn instructions(&self) -> String {
+        tools::INSTRUCTIONS.to_owned()
+    }
 
     fn book(&self) -> &Book {
         &self.book

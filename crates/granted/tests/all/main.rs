@@ -10,6 +10,7 @@
 )]
 
 mod accept;
+mod bitcoin;
 mod cases;
 mod checkpoint;
 mod client;
@@ -41,6 +42,7 @@ mod notices;
 mod proof;
 mod pty;
 mod races;
+mod sats;
 mod sealed;
 mod session;
 mod signed;

@@ -114,6 +114,17 @@ impl Pty {
         }
     }
 
+    /// The program's own number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Presses Ctrl-C.
     pub fn interrupt(&mut self) {
         self.master.write_all(b"\x03").unwrap();

@@ -117,11 +117,13 @@ impl Page {
         page
     }
 
-    /// A verb within the whole manual, without the flags that all have.
+    /// A verb within the whole manual, without the flags that all have, and those of the verb above it.
     fn verb(&mut self, verb: &Command) {
+        let is_above = verb.has_subcommands();
         let man = man(verb.clone().mut_args(|arg| {
-            let everywhere = arg.is_global_set() || arg.get_id() == "help";
-            arg.hide(everywhere)
+            let everywhere = ["help", "json"].iter().any(|id| arg.get_id() == id);
+            let above = arg.is_global_set() && !is_above;
+            arg.hide(everywhere || above)
         }));
         self.control("SS", verb.get_bin_name().unwrap_or_default());
         self.body(|w| man.render_description_section(w));

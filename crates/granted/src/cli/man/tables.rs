@@ -20,6 +20,8 @@ pub(super) const ENVIRONMENT: &[Row] = &[
         "`XDG_CONFIG_HOME`",
         "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
     ),
+    ("`SATS_DIR`", "the wallet; default `sats` in the home"),
+    ("`SATS_AGENT_TOKEN`", "the token of `sats agent serve`"),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
 ];
 
@@ -59,6 +61,11 @@ pub(super) const FILES: &[Row] = &[
         "beside the ledger, an empty file for each notice that was given. It may be deleted; then notices may be repeated",
     ),
     ("`ledger.torn-TIME`", "what was moved aside from the end of the ledger"),
+    ("`sats/seed.sealed`", "the wallet's words, sealed with its password"),
+    ("`sats/config.toml`", "the wallet's network and providers"),
+    ("`sats/NET/wallet.sqlite`", "what the wallet saw on that network, and its public keys"),
+    ("`sats/NET/transactions/`", "a file for each transaction that was signed"),
+    ("`sats/NET/grants/`", "the agents' grants, a file each: delete one to pause it"),
     (
         "`grants/TYPE/ID~GRANT.json`",
         "the grants' documents. Deleting one pauses its grant; the same bytes put back restore it",

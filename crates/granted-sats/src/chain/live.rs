@@ -1,0 +1,131 @@
+//! The chain of one wallet, with a provider for each thing.
+
+use bdk_wallet::bitcoin::{FeeRate, Transaction, consensus};
+use granted_core::spend::agent::{Address, Txid};
+use granted_core::spend::chain::{self, Chain, Prepared};
+use granted_core::spend::{Network, Sats};
+
+use super::{Progress, Provider, ProviderError, SyncError, provider, rate, sync};
+use crate::config::{Capability, ChoiceError, Config, Entry};
+use crate::network;
+use crate::prepare::{self, Order, PrepareError, Ready};
+use crate::wallet::Wallet;
+
+/// Which providers a wallet has.
+#[derive(Clone, Debug)]
+pub struct Providers {
+    /// The config.
+    pub config: Config,
+    /// What was given for this once, in the place of all of the config's.
+    pub given: Vec<Entry>,
+}
+
+/// A wallet and its providers. None is connected to before it is needed.
+pub struct Live {
+    /// The wallet.
+    pub wallet: Wallet,
+    /// Its providers.
+    pub providers: Providers,
+    /// The time, in seconds.
+    pub now: u64,
+    /// Told as a sync goes on.
+    pub progress: Progress,
+}
+
+impl Live {
+    fn network(&self) -> Network {
+        self.wallet.network()
+    }
+
+    fn provider(&self, capability: Capability) -> Result<Box<dyn Provider>, PrepareError> {
+        let Providers { config, given } = &self.providers;
+        let chosen = config.choose(self.network(), given, capability)?;
+        Ok(provider(&chosen.entry).map_err(SyncError::from)?)
+    }
+
+    /// Says what is ambiguous in the choice of providers, if anything is.
+    pub fn check(&self) -> Result<(), ChoiceError> {
+        let Providers { config, given } = &self.providers;
+        config.choose(self.network(), given, Capability::Sync).map(|_| ())
+    }
+
+    /// Has the wallet know what the chain is.
+    pub fn sync(&self) -> Result<(), PrepareError> {
+        let provider = self.provider(Capability::Sync)?;
+        Ok(sync(&self.wallet, &*provider, self.now, &self.progress)?)
+    }
+
+    /// Makes a payment ready on fresh chain state. Nothing is kept of it: the change address is taken
+    /// only where `keep` says so.
+    pub fn ready(
+        &self,
+        order: &Order,
+        fee_rate: Option<FeeRate>,
+        keep: bool,
+    ) -> Result<Ready, PrepareError> {
+        self.sync()?;
+        prepare::keep_back(&self.wallet.state()?, order.allow_dust)?;
+        let rate = self.rate(fee_rate)?;
+        match keep {
+            true => self.wallet.change(|state| prepare::build(state, order, rate, self.network())),
+            false => prepare::build(&mut self.wallet.state()?, order, rate, self.network()),
+        }
+    }
+
+    fn rate(&self, given: Option<FeeRate>) -> Result<FeeRate, PrepareError> {
+        if let Some(given) = given {
+            return Ok(given);
+        }
+        let provider = self.provider(Capability::Fees)?;
+        let target = self.providers.config.target(self.network());
+        Ok(rate(&*provider, target).map_err(SyncError::from)?)
+    }
+
+    /// Hands a transaction over, once, and notes in the wallet that it is on its way. `Ok` only where the
+    /// provider answered with its id.
+    pub fn send(&self, transaction: &Transaction) -> Result<(), PrepareError> {
+        let provider = self.provider(Capability::Broadcast)?;
+        provider.broadcast(transaction).map_err(SyncError::from)?;
+        self.wallet.change(|state| {
+            state.apply_unconfirmed_txs([(transaction.clone(), self.now)]);
+            Ok(())
+        })
+    }
+}
+
+impl Chain for Live {
+    fn prepare(&self, recipient: &Address, amount: Sats) -> Result<Prepared, String> {
+        let recipient = network::address(self.network(), recipient.as_str());
+        let recipient = recipient.map_err(|e| e.to_string())?;
+        let amount = bdk_wallet::bitcoin::Amount::from_sat(amount.to_u64());
+        let order = Order { recipient, amount, allow_dust: false };
+        let ready = self.ready(&order, None, true).map_err(|e| e.to_string())?;
+        prepared(&ready)
+    }
+
+    fn broadcast(&self, transaction: &chain::Transaction) -> Result<(), String> {
+        let decoded = consensus::deserialize(&transaction.bytes).map_err(|e| e.to_string())?;
+        self.send(&decoded).map_err(|e| e.to_string())
+    }
+}
+
+/// As plain data.
+pub fn prepared(ready: &Ready) -> Result<Prepared, String> {
+    let sats = |amount: bdk_wallet::bitcoin::Amount| Sats::new(amount.to_sat());
+    let plain = || {
+        Some(Prepared {
+            recipient: Address::new(ready.payment.recipient.to_string()).ok()?,
+            amount: sats(ready.payment.amount)?,
+            fee: sats(ready.payment.fee)?,
+            txid: Txid::new(ready.psbt.unsigned_tx.compute_txid().to_string()).ok()?,
+            psbt: ready.psbt.serialize(),
+        })
+    };
+    plain().ok_or_else(|| "the transaction cannot be told in plain words".to_owned())
+}
+
+impl From<ProviderError> for PrepareError {
+    fn from(error: ProviderError) -> PrepareError {
+        SyncError::from(error).into()
+    }
+}

@@ -1,0 +1,168 @@
+//! Preparing a payment: everything up to the signature.
+
+use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Txid};
+use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
+use granted_core::spend::{Network, Sats};
+
+use crate::chain::SyncError;
+use crate::config::ChoiceError;
+use crate::network::AddressError;
+use crate::payment::{self, Payment, PaymentError};
+use crate::wallet::{State, WalletError};
+
+/// Outputs of exactly these values are kept back: they often carry something that is worth more.
+const KEPT_BACK: [Amount; 2] = [Amount::from_sat(546), Amount::from_sat(330)];
+
+/// A payment that is ready to be signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// What it does, derived from the PSBT.
+    pub payment: Payment,
+    /// The PSBT, unsigned.
+    pub psbt: Psbt,
+    /// The outputs that were kept back.
+    pub kept_back: Vec<OutPoint>,
+}
+
+/// Why a payment cannot be made ready. Nothing was signed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrepareError {
+    /// The recipient.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Which provider to ask.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The chain.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
+    /// The wallet.
+    #[error(transparent)]
+    Wallet(#[from] WalletError),
+    /// There is nothing to spend at all.
+    #[error("this wallet holds nothing yet")]
+    Empty,
+    /// There is, but all of it is kept back.
+    #[error("all that this wallet holds is kept back: outputs of exactly 546 or 330 sat")]
+    KeptBack,
+    /// Not enough.
+    #[error(
+        "not enough to spend: {needed} sat are needed, fee and all, and {available} sat are there"
+    )]
+    Insufficient {
+        /// What is needed.
+        needed: Sats,
+        /// What there is.
+        available: Sats,
+    },
+    /// The amount is too small to be relayed.
+    #[error("the amount is below what the network relays to this address")]
+    Dust,
+    /// The replacement would not be taken.
+    #[error("the fee rate is too low to replace it: at least {0} sat/vB")]
+    RateTooLow(u64),
+    /// The transaction cannot be replaced.
+    #[error("{0}")]
+    NoBump(String),
+    /// What was built does not pay what was asked for.
+    #[error("refusing to sign: {0}")]
+    Payment(#[from] PaymentError),
+    /// It pays something else.
+    #[error("refusing to sign: it does not pay what was asked for")]
+    Other,
+    /// Anything else that the library says.
+    #[error("the transaction cannot be built: {0}")]
+    Build(String),
+}
+
+/// What is to be paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Whom.
+    pub recipient: bdk_wallet::bitcoin::Address,
+    /// How much.
+    pub amount: Amount,
+    /// Whether outputs may be spent that are kept back otherwise.
+    pub allow_dust: bool,
+}
+
+/// The outputs that are kept back, if there is anything else to spend.
+pub fn keep_back(state: &State, allow_dust: bool) -> Result<Vec<OutPoint>, PrepareError> {
+    let kept: Vec<OutPoint> = match allow_dust {
+        true => Vec::new(),
+        false => {
+            let kept = state.list_unspent().filter(|o| KEPT_BACK.contains(&o.txout.value));
+            kept.map(|output| output.outpoint).collect()
+        }
+    };
+    match state.list_unspent().count() {
+        0 => Err(PrepareError::Empty),
+        count if count == kept.len() => Err(PrepareError::KeptBack),
+        _ => Ok(kept),
+    }
+}
+
+/// Builds the payment; the change address that it takes is revealed in the state.
+pub fn build(
+    state: &mut State,
+    order: &Order,
+    rate: FeeRate,
+    network: Network,
+) -> Result<Ready, PrepareError> {
+    let kept_back = keep_back(state, order.allow_dust)?;
+    let mut builder = state.build_tx();
+    builder
+        .add_recipient(order.recipient.script_pubkey(), order.amount)
+        .fee_rate(rate)
+        .unspendable(kept_back.clone());
+    let psbt = builder.finish().map_err(create_error)?;
+    let payment = payment::derive(state, &psbt, network)?;
+    if payment.recipient != order.recipient || payment.amount != order.amount {
+        return Err(PrepareError::Other);
+    }
+    Ok(Ready { payment, psbt, kept_back })
+}
+
+/// Builds a transaction in the place of one of the wallet's own that waits, with a higher fee: the same
+/// recipient gets the same.
+pub fn bump(
+    state: &mut State,
+    txid: Txid,
+    before: &Payment,
+    rate: FeeRate,
+    network: Network,
+) -> Result<Ready, PrepareError> {
+    let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
+        BuildFeeBumpError::TransactionConfirmed(_) => {
+            PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))
+        }
+        BuildFeeBumpError::TransactionNotFound(_) | BuildFeeBumpError::UnknownUtxo(_) => {
+            PrepareError::NoBump(format!("`{txid}` does not wait for a block any more"))
+        }
+        BuildFeeBumpError::IrreplaceableTransaction(_) => {
+            PrepareError::NoBump(format!("`{txid}` was made such that nothing may replace it"))
+        }
+        e => PrepareError::Build(e.to_string()),
+    })?;
+    builder.fee_rate(rate);
+    let psbt = builder.finish().map_err(create_error)?;
+    let payment = payment::derive(state, &psbt, network)?;
+    match (&payment.recipient, payment.amount) == (&before.recipient, before.amount) {
+        true => Ok(Ready { payment, psbt, kept_back: Vec::new() }),
+        false => Err(PrepareError::Other),
+    }
+}
+
+fn create_error(error: CreateTxError) -> PrepareError {
+    let sats = |amount: Amount| Sats::new(amount.to_sat()).unwrap_or(Sats::MAX);
+    match error {
+        CreateTxError::CoinSelection(e) => {
+            PrepareError::Insufficient { needed: sats(e.needed), available: sats(e.available) }
+        }
+        CreateTxError::OutputBelowDustLimit(_) => PrepareError::Dust,
+        CreateTxError::FeeRateTooLow { required } => {
+            PrepareError::RateTooLow(required.to_sat_per_vb_ceil())
+        }
+        e => PrepareError::Build(e.to_string()),
+    }
+}

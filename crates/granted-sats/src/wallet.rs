@@ -1,0 +1,219 @@
+//! The watch-only wallet of one network: its state on disk, and what it shows.
+//!
+//! The state is BDK's, in its own SQLite tables. Whoever changes it holds `wallet.lock` from reading to
+//! writing, so that no two processes give out the same address; no lock is held while a provider is
+//! waited for. Readers take none.
+
+mod history;
+
+use std::path::PathBuf;
+
+use bdk_wallet::bitcoin::Amount;
+use bdk_wallet::rusqlite::{Connection, OpenFlags};
+use bdk_wallet::{KeychainKind, PersistedWallet, Wallet as Bdk};
+use granted_core::spend::Network;
+use granted_core::spend::agent::Address;
+use granted_store::custody::{Folder, Kept};
+use granted_store::open::{self, OpenError};
+
+use crate::files::{FileError, failed};
+use crate::network;
+use crate::seed::PublicKeys;
+
+pub use history::{Direction, Entry, Seen, history, seen};
+
+/// The state.
+const STATE: &str = "wallet.sqlite";
+
+/// Held by whoever changes it.
+const LOCK: &str = "wallet.lock";
+
+/// How long SQLite waits for another process that writes.
+const BUSY_MS: u64 = 10_000;
+
+/// The wallet of one network, on disk.
+#[derive(Clone, Debug)]
+pub struct Wallet {
+    folder: Folder,
+    network: Network,
+}
+
+/// The wallet's state, as it was read.
+pub type State = PersistedWallet<Connection>;
+
+/// Why the state was not read or changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WalletError {
+    /// There is none.
+    #[error("there is no wallet for {0}")]
+    None(Network),
+    /// There is one already.
+    #[error("there is a wallet for {0} already")]
+    Exists(Network),
+    /// A file or folder.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The state is damaged, or SQLite does not do its part.
+    #[error("`{}`: {why}", .path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What the wallet holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Confirmed, or change of one's own.
+    pub spendable: Amount,
+    /// Not yet to be relied on.
+    pub pending: Amount,
+}
+
+impl Wallet {
+    pub(crate) fn new(folder: Folder, network: Network) -> Wallet {
+        Wallet { folder, network }
+    }
+
+    /// Its network.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(STATE)
+    }
+
+    /// Its folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Makes it of these keys. `born` is when they were made: no earlier block can pay them.
+    pub fn create(&self, keys: &PublicKeys, born: Option<u64>) -> Result<(), WalletError> {
+        self.folder.make().map_err(FileError::from)?;
+        let _lock = self.lock()?;
+        let mut db = self.connect(true)?;
+        let born = i64::try_from(born.unwrap_or(0)).unwrap_or(0);
+        let table = "create table if not exists sats_wallet (born integer not null)";
+        db.execute_batch(table).map_err(|e| self.broken(e))?;
+        // First, so that a wallet which is there has it.
+        let noted: i64 = self.ask(&db, "select count(*) from sats_wallet")?;
+        if noted == 0 {
+            let sql = "insert into sats_wallet (born) values (?1)";
+            db.execute(sql, [born]).map_err(|e| self.broken(e))?;
+        }
+        let params = Bdk::create(keys.external.clone(), keys.internal.clone())
+            .network(network::bitcoin(self.network));
+        match params.create_wallet(&mut db) {
+            Ok(_) => Ok(()),
+            Err(bdk_wallet::CreateWithPersistError::DataAlreadyExists(_)) => {
+                Err(WalletError::Exists(self.network))
+            }
+            Err(e) => Err(self.broken(e)),
+        }
+    }
+
+    /// Whether it is there.
+    pub fn exists(&self) -> Result<bool, WalletError> {
+        match self.state() {
+            Ok(_) => Ok(true),
+            Err(WalletError::None(_)) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// When its keys were made, in seconds; `None` if that is not known.
+    pub(crate) fn born(&self) -> Result<Option<u64>, WalletError> {
+        let born = self.ask(&self.connect(false)?, "select born from sats_wallet")?;
+        Ok(u64::try_from(born).ok().filter(|born| *born > 0))
+    }
+
+    fn ask(&self, db: &Connection, sql: &str) -> Result<i64, WalletError> {
+        db.query_row(sql, [], |row| row.get(0)).map_err(|e| self.broken(e))
+    }
+
+    /// Reads the state. What is changed in it goes with it.
+    pub fn state(&self) -> Result<State, WalletError> {
+        self.load(&mut self.connect(false)?)
+    }
+
+    /// Changes the state, durably; nothing is changed if `act` fails.
+    pub fn change<T, E: From<WalletError>>(
+        &self,
+        act: impl FnOnce(&mut State) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _lock = self.lock()?;
+        let mut db = self.connect(false)?;
+        let mut state = self.load(&mut db)?;
+        let done = act(&mut state)?;
+        state.persist(&mut db).map_err(|e| self.broken(e))?;
+        Ok(done)
+    }
+
+    /// The next address to be paid at, which no other call gives, with its number.
+    pub fn reveal(&self) -> Result<(Address, u32), WalletError> {
+        let info = self.change(|state| {
+            Ok::<_, WalletError>(state.reveal_next_address(KeychainKind::External))
+        })?;
+        let address = info.address.to_string();
+        Ok((Address::new(address).map_err(|e| self.broken(e))?, info.index))
+    }
+
+    /// What it holds, by what it last saw.
+    pub fn balance(&self) -> Result<Balance, WalletError> {
+        let balance = self.state()?.balance();
+        Ok(Balance {
+            spendable: balance.trusted_spendable(),
+            pending: balance.untrusted_pending + balance.immature,
+        })
+    }
+
+    fn load(&self, db: &mut Connection) -> Result<State, WalletError> {
+        let params = Bdk::load().check_network(network::bitcoin(self.network));
+        let loaded = params.load_wallet(db).map_err(|e| self.broken(e))?;
+        loaded.ok_or(WalletError::None(self.network))
+    }
+
+    /// Opens the state through the way that custody allows.
+    fn connect(&self, create: bool) -> Result<Connection, WalletError> {
+        let how = if create { open::ensure_at } else { open::write_at };
+        match self.folder.file(STATE, how).and_then(Kept::sound) {
+            Ok(_) => {}
+            Err(OpenError::Missing(_)) => return Err(WalletError::None(self.network)),
+            Err(e) => return Err(FileError::from(e).into()),
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let db =
+            Connection::open_with_flags(self.real_path()?, flags).map_err(|e| self.broken(e))?;
+        let wait = std::time::Duration::from_millis(BUSY_MS);
+        db.busy_timeout(wait).map_err(|e| self.broken(e))?;
+        Ok(db)
+    }
+
+    /// The path with the links on the way to the home resolved: SQLite follows none.
+    fn real_path(&self) -> Result<PathBuf, WalletError> {
+        let folder = self.folder.path();
+        let real = folder.canonicalize().map_err(|e| failed(folder, &e))?;
+        Ok(real.join(STATE))
+    }
+
+    fn lock(&self) -> Result<std::fs::File, WalletError> {
+        let lock = self.folder.file(LOCK, open::ensure_at);
+        let lock = lock.and_then(Kept::sound).map_err(|e| match e {
+            OpenError::Missing(_) => WalletError::None(self.network),
+            e => FileError::from(e).into(),
+        })?;
+        lock.handle.lock().map_err(|e| failed(&lock.path, &e))?;
+        Ok(lock.handle)
+    }
+
+    fn broken(&self, error: impl std::fmt::Display) -> WalletError {
+        WalletError::State { path: self.path(), why: error.to_string() }
+    }
+}

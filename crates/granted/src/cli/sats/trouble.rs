@@ -1,0 +1,106 @@
+//! What can go wrong with a wallet, as errors of the command line.
+
+use granted_sats::chain::SyncError;
+use granted_sats::config::{ChoiceError, ConfigError};
+use granted_sats::prepare::PrepareError;
+use granted_sats::record::RecordError;
+use granted_sats::seed::{DeriveError, PhraseError, SealError};
+use granted_sats::sign::SignError;
+use granted_sats::wallet::WalletError;
+use granted_sats::{FileError, SeedError};
+
+use super::super::failure::{Failure, Kind};
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        Failure { hint: error.mend.clone(), ..Failure::new(Kind::Wallet, error) }
+    }
+}
+
+impl From<WalletError> for Failure {
+    fn from(error: WalletError) -> Failure {
+        match error {
+            WalletError::None(network) => {
+                Failure::refused(error).hint(format!("to make one: sats init --network {network}"))
+            }
+            WalletError::Exists(_) => Failure::refused(error),
+            WalletError::File(error) => error.into(),
+            WalletError::State { .. } => Failure::new(Kind::Wallet, error),
+        }
+    }
+}
+
+impl From<SeedError> for Failure {
+    fn from(error: SeedError) -> Failure {
+        match error {
+            SeedError::None(_) => Failure::refused(error).hint("to make one: sats init"),
+            SeedError::Exists(_) => Failure::refused(error),
+            SeedError::Seal { error: SealError::Locked, .. } => Failure::new(Kind::Key, error),
+            SeedError::Seal { .. } => Failure::new(Kind::Wallet, error),
+            SeedError::File(error) => error.into(),
+        }
+    }
+}
+
+impl From<PhraseError> for Failure {
+    fn from(error: PhraseError) -> Failure {
+        Failure::input(error)
+    }
+}
+
+impl From<DeriveError> for Failure {
+    fn from(error: DeriveError) -> Failure {
+        Failure::new(Kind::Key, error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        match error {
+            ConfigError::Text { .. } => Failure::new(Kind::Config, error),
+            ConfigError::File(error) => Failure { kind: Kind::Config, ..error.into() },
+        }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Failure {
+        match error {
+            RecordError::None(_) | RecordError::Several(_) => {
+                Failure::refused(error).hint("which there are: sats status")
+            }
+            RecordError::Damaged { .. } => Failure::new(Kind::Wallet, error),
+            RecordError::File(error) => error.into(),
+        }
+    }
+}
+
+impl From<SignError> for Failure {
+    fn from(error: SignError) -> Failure {
+        Failure::new(Kind::Key, error)
+    }
+}
+
+impl From<PrepareError> for Failure {
+    fn from(error: PrepareError) -> Failure {
+        match error {
+            PrepareError::Address(_) => Failure::usage(error),
+            PrepareError::Choice(ChoiceError::Several { .. }) => Failure::new(Kind::Config, error)
+                .hint("to choose one: sats providers use NAME; for this once: --provider KIND=URL"),
+            PrepareError::Choice(ChoiceError::None { .. }) => Failure::new(Kind::Config, error)
+                .hint("to add one: sats providers add NAME KIND URL"),
+            PrepareError::Sync(SyncError::Wallet(error)) | PrepareError::Wallet(error) => {
+                error.into()
+            }
+            PrepareError::Sync(SyncError::Elsewhere { .. }) => {
+                Failure::new(Kind::Provider, error).hint("what is configured: sats providers list")
+            }
+            PrepareError::Sync(_) => Failure::new(Kind::Provider, error),
+            PrepareError::Empty => Failure::refused(error).hint("to have it paid to: sats receive"),
+            PrepareError::KeptBack => {
+                Failure::refused(error).hint("to spend them all the same: --allow-dust")
+            }
+            error => Failure::refused(error),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `sats tx bump`
+
+use granted_core::spend::Sats;
+use granted_core::spend::agent::Txid;
+use granted_core::spend::chain::Transaction;
+use granted_sats::bitcoin::Amount;
+use granted_sats::network;
+use granted_sats::payment::Payment;
+use granted_sats::prepare::{self, PrepareError};
+use serde::Serialize;
+
+use super::super::super::args::person;
+use super::super::super::failure::Failure;
+use super::super::super::out::Out;
+use super::super::place::Place;
+use super::super::review;
+use crate::terminal::Terminal;
+
+/// Replace a payment of yours that waits for a block by one that pays a higher fee.
+///
+/// The same recipient gets the same. What an agent asked for is never replaced: a request is signed once.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The transaction, or the beginning of its id.
+    #[arg(value_name = "TXID")]
+    txid: String,
+    /// What it is to pay for each vB, in sat.
+    #[arg(long, value_name = "SAT_VB", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    fee_rate: u16,
+    /// Do not ask whether to go on. The password is asked for all the same.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+const AFTER_HELP: &str = "\
+Example:
+  sats tx bump 4a5e1e --fee-rate 12";
+
+#[derive(Serialize)]
+struct BumpedJson<'a> {
+    txid: &'a Txid,
+    replaced: &'a Txid,
+    amount_sat: Sats,
+    fee_sat: Sats,
+    total_sat: Sats,
+}
+
+pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
+    person("sats tx bump")?;
+    let wallet = place.wallet()?;
+    let before = wallet.records().find(&args.txid)?;
+    if before.origin.is_some() {
+        let message = format!("an agent asked for {}, and a request is signed once", before.txid);
+        return Err(Failure::refused(message));
+    }
+    let terminal = Terminal::open()?;
+    place.sync(&wallet, out)?;
+    let Some(rate) = review::fee_rate(Some(args.fee_rate)) else {
+        return Err(Failure::usage("there is no such fee rate"));
+    };
+    let payment = payment(&before, place)?;
+    let txid = before.txid.as_str().parse().map_err(Failure::system)?;
+    let ready = wallet.change(|state| prepare::bump(state, txid, &payment, rate, place.network))?;
+    review::show(&ready.payment, place.network, &terminal)?;
+    terminal.line(&format!("the fee was {:>11} sat in {}", before.fee, before.txid))?;
+    if !args.yes {
+        review::agree(&terminal, "sign and send it in its place?")?;
+    }
+    let seed = place.unlock(&terminal)?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment)?;
+    review::broadcast(&place.live(&wallet, out), &sent, out)?;
+    let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
+    match out.is_json() {
+        true => out.value(&BumpedJson {
+            txid: &sent.txid,
+            replaced: &before.txid,
+            amount_sat: sent.amount,
+            fee_sat: sent.fee,
+            total_sat,
+        }),
+        false => out.line(format_args!("sent {}: {total_sat} sat, fee and all", sent.txid)),
+    }
+    Ok(0)
+}
+
+/// What the record says was paid.
+fn payment(before: &Transaction, place: &Place) -> Result<Payment, PrepareError> {
+    Ok(Payment {
+        recipient: network::address(place.network, before.recipient.as_str())?,
+        amount: Amount::from_sat(before.amount.to_u64()),
+        fee: Amount::from_sat(before.fee.to_u64()),
+    })
+}

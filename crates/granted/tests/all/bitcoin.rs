@@ -1,0 +1,25 @@
+//! A real node of a network of one's own, and what tells its chain to a wallet.
+
+mod electrum;
+mod esplora;
+mod node;
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+pub use electrum::Electrum;
+pub use esplora::{Esplora, Faults};
+pub use node::Node;
+
+/// Where scripts/bitcoin puts a program of the tests.
+fn program(name: &str) -> PathBuf {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/bitcoin");
+    let path = PathBuf::from(root).join(name);
+    assert!(path.exists(), "`{}` is not there: run scripts/bitcoin first", path.display());
+    path
+}
+
+/// A port of loopback that nobody listened on just now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
