@@ -54,7 +54,7 @@ pub struct Content {
     /// Its permission bits, at most 0o7777.
     pub mode: u32,
     /// By how many names it is reached.
-    pub links: u64,
+    pub links: usize,
 }
 
 impl Found {
@@ -80,12 +80,9 @@ pub struct TreeError {
 /// What is wrong with a path of a project.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeFault {
-    /// A link leads out of the project, or begins at `/`.
-    #[error("leads out of the project through a link")]
+    /// A link leads out of the project, or begins at `/`; or something is mounted in the project.
+    #[error("leads out of the project, through a link or to another mount")]
     Outside,
-    /// It is reached through the mount of another file system, or of a part of this one.
-    #[error("lies on another mount than the project's root")]
-    Mount,
     /// Links that lead in a circle, or through `/proc`.
     #[error("is reached through a link that is not followed")]
     Link,
@@ -118,10 +115,13 @@ pub enum TreeFault {
     Io(io::Error),
 }
 
-/// What the system says, without the number that it has for it.
+/// What the system says, in lower case and without the number that it has for it; or what we say.
 pub(crate) fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_lowercase(),
+        None => text,
+    }
 }
 
 /// How far a path may lead: not out, not through `/proc`'s links, not to another mount.
