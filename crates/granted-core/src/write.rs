@@ -8,11 +8,13 @@ pub mod decide;
 pub mod direct;
 pub mod dispatch;
 pub mod event;
+pub mod open;
 pub mod path;
 pub mod pattern;
 pub mod project;
 pub mod refusal;
 pub mod request;
+pub mod secret;
 
 pub use agent::Agent;
 pub use brief::Brief;

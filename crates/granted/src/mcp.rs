@@ -10,8 +10,11 @@ mod decision;
 mod frame;
 mod lines;
 mod pace;
+mod readings;
+mod schema;
 mod server;
 mod wire;
+mod write;
 
 use std::io;
 use std::sync::Arc;
@@ -26,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 pub use decision::Decisions;
 pub use decision::executors::{ExecutorError, Executors, Given};
 pub use server::{PROTOCOLS, Server, Tools};
+pub use write::Writes;
 
 use calls::Calls;
 use wire::{End, Wire, wire};

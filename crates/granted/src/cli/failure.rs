@@ -31,6 +31,7 @@ use crate::timer::TimerError;
 use crate::write::approve::WordError;
 use crate::write::direct::GatherError;
 use crate::write::dispatch::DispatchError;
+use crate::write::loaded::StartError;
 use crate::write::project::ProjectError;
 use crate::write::sign::DirectError;
 
@@ -365,6 +366,16 @@ impl From<DirectError> for Failure {
             DirectError::Nothing(_) => {
                 Failure::refused(error).hint("what there is: granted writes grants")
             }
+        }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Failure {
+        match error {
+            StartError::Project(error) => error.into(),
+            StartError::Gather(error) => DirectError::from(error).into(),
+            StartError::NoAgent(..) => Failure::refused(error),
         }
     }
 }

@@ -42,6 +42,6 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
 }
 
 /// One line to stderr: stdout is the wire.
-fn remark(text: &str) {
+pub(super) fn remark(text: &str) {
     Out::new(true).remark(format_args!("granted mcp: {}", granted_core::text::Shown(text)));
 }

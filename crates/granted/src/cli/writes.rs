@@ -4,6 +4,7 @@ mod approve;
 mod dispatch;
 mod grants;
 mod log;
+mod mcp;
 mod reject;
 mod request;
 mod revert;
@@ -48,6 +49,7 @@ enum Command {
     Grants(grants::Args),
     Revoke(revoke::Args),
     Dispatch(dispatch::Args),
+    Mcp(mcp::Args),
 }
 
 impl Args {
@@ -72,6 +74,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         Command::Grants(args) => grants::run(&args, out),
         Command::Revoke(args) => revoke::run(args, out),
         Command::Dispatch(args) => dispatch::run(&args, out),
+        Command::Mcp(args) => mcp::run(args, out),
     }
 }
 

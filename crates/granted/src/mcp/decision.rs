@@ -9,7 +9,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, ErrorData, JsonObject, Tool};
 use rmcp::service::RequestContext;
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 pub(super) mod executors;
 mod schema;
@@ -17,7 +17,8 @@ mod tools;
 
 use super::arguments::Arguments;
 use super::attempts::{Attempts, Client, Left};
-use super::server::{Server, Tools, answer, internal};
+use super::readings::Readings;
+use super::server::{Server, Tools, answer};
 use super::wire::End;
 use crate::book::Book;
 use crate::decision::discharge::attempt;
@@ -30,9 +31,6 @@ use schema::{DEFAULT_ROWS, DISCHARGE, MAX_ROWS, STATUS, TAIL};
 /// The kinds of rows that the tools show, by their beginnings.
 const KINDS: &[&str] = &["decision.", "ledger."];
 
-/// How many readings of the ledger are made at once. The others wait.
-const MAX_READING: usize = 8;
-
 /// The agent's door to the decisions of one book.
 pub struct Decisions {
     book: Book,
@@ -40,7 +38,7 @@ pub struct Decisions {
     agent: Option<Name>,
     tools: Vec<Tool>,
     attempts: Arc<Attempts>,
-    reading: Semaphore,
+    readings: Readings,
 }
 
 /// What `grant_discharge` asks for.
@@ -62,7 +60,7 @@ impl Server<Decisions> {
             agent,
             tools: tools::all(),
             attempts: Arc::new(Attempts::new(end.clone())),
-            reading: Semaphore::new(MAX_READING),
+            readings: Readings::new(),
         };
         Server::of(decisions, end)
     }
@@ -80,16 +78,13 @@ impl Server<Decisions> {
         read: impl FnOnce(&Book) -> Result<Value, String> + Send + 'static,
     ) -> Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        // It is never closed.
-        let _turn = self.tools().reading.acquire().await.map_err(internal)?;
-        let reading = tokio::task::spawn_blocking(move || read(&server.tools().book));
-        Ok(answer(reading.await.map_err(internal)?))
+        self.tools().readings.make(move || read(&server.tools().book)).await
     }
 
     /// Whether no call is under way but the one that asks.
     fn is_idle(&self) -> bool {
-        let Decisions { attempts, reading, .. } = self.tools();
-        attempts.are_none() && reading.available_permits() == MAX_READING
+        let Decisions { attempts, readings, .. } = self.tools();
+        attempts.are_none() && readings.are_none()
     }
 
     async fn grant_status(&self, mut args: Arguments) -> Result<CallToolResponse, ErrorData> {

@@ -9,6 +9,7 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::{Row, Subject};
 use granted_core::store::ReadError;
+use granted_core::text::Name;
 use granted_core::trust::Trust;
 use granted_core::write::direct::sign::Standing;
 use granted_core::write::direct::{self, Active, Facts, GRANTS_DIR, MAX_FILE, Policy, Problem};
@@ -82,9 +83,13 @@ pub fn write_grants(
 
 /// What the installed program is: this one as it runs, and the gates as they lie there now.
 pub fn policy(project: &OpenProject, brief: &Brief) -> Result<Policy, String> {
+    Ok(Policy { server_sha256: files::own_digest()?, gates: gates_now(project, brief) })
+}
+
+/// What each gate of a brief is now.
+pub fn gates_now(project: &OpenProject, brief: &Brief) -> BTreeMap<Name, Result<Digest, String>> {
     let identity = |gate| gates::identity(project, gate);
-    let gates = brief.gates.iter().map(|(name, gate)| (name.clone(), identity(gate)));
-    Ok(Policy { server_sha256: files::own_digest()?, gates: gates.collect() })
+    brief.gates.iter().map(|(name, gate)| (name.clone(), identity(gate))).collect()
 }
 
 /// Everything that verifying, signing and using direct grants needs to know.

@@ -65,7 +65,7 @@ pub trait Directs {
     fn used(&self, grant: Id) -> u64;
 
     /// So many files are claimed under a grant: the row is durable, and nothing is written yet.
-    fn claimed(&self, grant: Id, files: u64);
+    fn claimed(&self, book: &Book, grant: Id, files: u64);
 }
 
 /// The direct grants of a project at one moment.
@@ -181,7 +181,7 @@ fn attempt<A: Asker>(
                     Err(AppendError::Conflict) => continue,
                     Err(e) => return Err(unclaimed(book, id, e).into()),
                 };
-                directs.claimed(grant.grant().grant_id, files);
+                directs.claimed(book, grant.grant().grant_id, files);
                 return Ok(match apply(book, &project, claim) {
                     Ok(state) => Answer::Filed { state: Box::new(state), replayed: false },
                     Err(e) => Answer::Unknown { id, why: e.to_string() },

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use granted_core::id::Id;
 use granted_core::ledger::{Event, Row};
 use granted_core::store::ReadError;
 use granted_core::time::Stamp;
-use granted_core::write::direct::{Problem, count_direct_writes};
+use granted_core::write::direct::{Active, count_direct_writes};
 use granted_core::write::{DirectGrant, Project};
 use serde::Serialize;
 
@@ -87,11 +86,14 @@ pub fn list(book: &Book, project: &Project) -> Result<Vec<Listed>, ReadError> {
             (Some(_), _) => State::Revoked,
             _ if now >= grant.expires => State::Expired,
             _ if used >= grant.max_writes => State::Spent,
-            (_, Ok(found)) if found.active.contains(&grant.grant_id) => State::Active,
+            (_, Ok(active)) if is_active(active, &grant) => State::Active,
             _ => State::Off,
         };
         let problem = (state == State::Off).then(|| match &found {
-            Ok(found) => found.problem(&grant),
+            Ok(active) => match active.problem(Some(&grant)) {
+                Some(problem) => problem.to_string(),
+                None => "it is not in the grants file: sign again to put it there".into(),
+            },
             Err(why) => why.clone(),
         });
         all.push(Listed { grant, state, used, revoked, problem });
@@ -99,28 +101,14 @@ pub fn list(book: &Book, project: &Project) -> Result<Vec<Listed>, ReadError> {
     Ok(all)
 }
 
+fn is_active(active: &Active, grant: &DirectGrant) -> bool {
+    active.grants.values().any(|verified| verified.grant() == grant)
+}
+
 /// What a server finds that starts now.
-struct Found {
-    active: BTreeSet<Id>,
-    problems: Vec<Problem>,
-}
-
-impl Found {
-    /// What keeps this grant from being honoured.
-    fn problem(&self, grant: &DirectGrant) -> String {
-        let of_all = |problem: &&Problem| matches!(problem, Problem::TooMany(_) | Problem::File(_));
-        let own = self.problems.iter().find(|problem| problem.is_about(grant));
-        match own.or_else(|| self.problems.iter().find(of_all)) {
-            Some(problem) => problem.to_string(),
-            None => "it is not in the grants file: sign again to put it there".into(),
-        }
-    }
-}
-
-fn found(book: &Book, project: &Project) -> Result<Found, String> {
+fn found(book: &Book, project: &Project) -> Result<Active, String> {
     let open = OpenProject::named(project).map_err(|e| e.to_string())?;
     let brief = open.brief().map_err(|e| e.to_string())?.brief;
     let (active, _) = active_grants(book, &open, &brief).map_err(|e| e.to_string())?;
-    let ids = active.grants.values().map(|grant| grant.grant().grant_id).collect();
-    Ok(Found { active: ids, problems: active.problems })
+    Ok(active)
 }

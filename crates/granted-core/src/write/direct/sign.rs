@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use super::{
-    AlwaysDirect, DirectGrant, DirectRecord, Facts, MAP_VERSION, Problem, SERVER, check_binding,
-    check_terms, expected_binding, signed_values,
+    Active, AlwaysDirect, DirectGrant, DirectRecord, Facts, MAP_VERSION, Problem, SERVER,
+    check_binding, check_terms, expected_binding, key_fingerprint, signed_values,
 };
 use crate::decision::discharge::clock_behind;
+use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Row, Subject};
+use crate::text::cut;
 use crate::time::Stamp;
-use crate::trust::KeyId;
 use crate::trust::state::SignatureError;
+use crate::trust::{KeyId, Trust};
 use crate::write::agent::Agent;
-use crate::write::event::{DirectGranted, DirectRevoked};
+use crate::write::event::{DirectGranted, DirectGrantsLoaded, DirectRevoked};
 use crate::write::project::Project;
 
 /// A day.
@@ -176,4 +178,26 @@ pub fn revoke(
 ) -> Draft {
     let refs = vec![(Subject::direct(id), last), (project.subject(), project_last)];
     Draft::new(Event::DirectRevoked(body), by.clone(), refs)
+}
+
+/// The row of a server's start: what is in force, and which keys are trusted.
+pub fn loaded_row(
+    project: &Project,
+    last: u64,
+    active: &Active,
+    trust: &Trust,
+    file: Option<Digest>,
+    by: &By,
+) -> Draft {
+    let mut ids: Vec<Id> = active.grants.values().map(|grant| grant.grant().grant_id).collect();
+    ids.sort_unstable();
+    let problem = |problem: &Problem| cut(&problem.to_string(), 200).into();
+    let body = DirectGrantsLoaded {
+        active: ids,
+        file,
+        key_fingerprints: trust.keys().iter().map(|key| key_fingerprint(&key.key)).collect(),
+        problems: active.problems.iter().take(10).map(problem).collect(),
+        project: project.clone(),
+    };
+    Draft::new(Event::DirectLoaded(body), by.clone(), vec![(project.subject(), last)])
 }

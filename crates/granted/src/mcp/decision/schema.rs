@@ -1,11 +1,9 @@
-//! The schemas of what the tools take and return, written by hand: short, and with no format that a
-//! client does not know.
-
-use std::sync::Arc;
+//! The schemas of what the tools of decisions take and return.
 
 use granted_core::decision::REASONS;
-use rmcp::model::JsonObject;
 use serde_json::{Value, json};
+
+use super::super::schema::{name, or_null, text, text_or_null, words};
 
 /// The tool that looks at an object's grant.
 pub(super) const STATUS: &str = "grant_status";
@@ -17,14 +15,6 @@ pub(super) const TAIL: &str = "ledger_tail";
 pub(super) const MAX_ROWS: u64 = 200;
 /// As [`MAX_ROWS`].
 pub(super) const DEFAULT_ROWS: u64 = 20;
-
-/// A schema as the SDK takes it.
-pub(super) fn object(schema: Value) -> Arc<JsonObject> {
-    match schema {
-        Value::Object(object) => Arc::new(object),
-        _ => Arc::default(),
-    }
-}
 
 fn object_type() -> Value {
     json!({
@@ -42,16 +32,6 @@ fn object_id(description: &str) -> Value {
         "maxLength": 256,
         "description": description,
         "examples": ["2026-09-30", "INV-1042"],
-    })
-}
-
-fn name(description: &str, examples: &[&str]) -> Value {
-    json!({
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 64,
-        "description": description,
-        "examples": examples,
     })
 }
 
@@ -111,23 +91,6 @@ pub(super) fn tail_input() -> Value {
         },
         "additionalProperties": false,
     })
-}
-
-fn words(words: &[&str], description: &str) -> Value {
-    json!({ "type": "string", "enum": words, "description": description })
-}
-
-fn text(description: &str) -> Value {
-    json!({ "type": "string", "description": description })
-}
-
-/// This, or null. In branches of one type each, since not every client reads a list of types.
-fn or_null(description: &str, value: Value) -> Value {
-    json!({ "anyOf": [value, { "type": "null" }], "description": description })
-}
-
-fn text_or_null(description: &str) -> Value {
-    or_null(description, json!({ "type": "string" }))
 }
 
 fn of_object() -> Value {

@@ -2,6 +2,7 @@
 
 use rmcp::model::{Tool, ToolAnnotations};
 
+use super::super::schema::object;
 use super::schema;
 use super::schema::{DISCHARGE, STATUS, TAIL};
 
@@ -91,17 +92,17 @@ pub(super) fn all() -> Vec<Tool> {
         .idempotent(false)
         .open_world(true);
     vec![
-        Tool::new(STATUS, ABOUT_STATUS, schema::object(schema::status_input()))
+        Tool::new(STATUS, ABOUT_STATUS, object(schema::status_input()))
             .with_title("Look up a grant")
-            .with_raw_output_schema(schema::object(schema::status_output()))
+            .with_raw_output_schema(object(schema::status_output()))
             .with_annotations(reads("Look up a grant")),
-        Tool::new(DISCHARGE, ABOUT_DISCHARGE, schema::object(schema::discharge_input()))
+        Tool::new(DISCHARGE, ABOUT_DISCHARGE, object(schema::discharge_input()))
             .with_title("Discharge a grant")
-            .with_raw_output_schema(schema::object(schema::discharge_output()))
+            .with_raw_output_schema(object(schema::discharge_output()))
             .with_annotations(acts),
-        Tool::new(TAIL, ABOUT_TAIL, schema::object(schema::tail_input()))
+        Tool::new(TAIL, ABOUT_TAIL, object(schema::tail_input()))
             .with_title("Read the ledger")
-            .with_raw_output_schema(schema::object(schema::tail_output()))
+            .with_raw_output_schema(object(schema::tail_output()))
             .with_annotations(reads("Read the ledger")),
     ]
 }
