@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 BOUND, MAX_INT = 8 * 1024 * 1024, 2**53 - 1
 ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+IDS = dict.fromkeys("discharge grant write direct".split(), ID) | {"dispatch": re.compile("[0-9a-f]{64}")}
 KINDS = {  # kind: the subjects that it moves, the fields of its body, those that may be missing
     "ledger.opened": ("", "book", ""), "ledger.torn": ("", "bytes file sha256", ""),
     "ledger.accepted": ("grant*", "by reason what", "signature"),
@@ -258,8 +259,10 @@ def history(rows, grant, book):
         kind, body, at, subjects = row["kind"], row["body"], micros(row["at"]), [name for name, _ in row["refs"]]
         shape = KINDS[kind][0].replace("*", " grant" * (len(subjects) - 1) if subjects else "")
         sorts = [name.split(":")[0] for name in subjects]
+        good(all(IDS[sort].fullmatch(name[len(sort) + 1:]) for sort, name in zip(sorts, subjects) if sort in IDS))
+        if kind == "ledger.accepted":  # it closes grants of any kind, and change sets
+            sorts = ["grant" if sort in ("write", "direct", "dispatch") else sort for sort in sorts]
         good(sorts == (shape.split() if subjects or shape != "grant" else []) and len(set(subjects)) == len(subjects))
-        good(all(ID.fullmatch(name.split(":")[1]) for name in subjects if name[0] in "dg"))
         if kind == "decision.intent" and subjects[1] in ours:
             ours.add(subjects[0])
         for name, before in row["refs"]:

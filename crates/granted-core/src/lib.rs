@@ -40,6 +40,7 @@ pub mod json;
 pub mod lag;
 pub mod ledger;
 pub mod proof;
+pub mod spend;
 pub mod store;
 pub mod text;
 pub mod time;

@@ -8,6 +8,7 @@ pub mod decide;
 pub mod direct;
 pub mod dispatch;
 pub mod event;
+pub mod open;
 pub mod path;
 pub mod pattern;
 pub mod project;

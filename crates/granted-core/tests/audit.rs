@@ -5,7 +5,7 @@ use granted_core::digest::Digest;
 use granted_core::ledger::audit::{Audit, check_subject_events};
 use granted_core::ledger::{Line, Row};
 use granted_core::store::RawLine;
-use granted_testkit::story;
+use granted_testkit::{story, writes};
 use proptest::prelude::*;
 
 /// What an audit of these bytes says: the head's digest and whether there is an unfinished line at
@@ -51,14 +51,17 @@ fn forged(change: impl Fn(&mut Row)) -> Vec<u8> {
 
 #[test]
 fn a_good_ledger_passes_and_so_does_every_beginning_of_it() {
-    let lines = story::every_kind();
     assert_eq!(audit(&[]), Ok((None, false)));
-    for count in 1..=lines.len() {
-        let row = Row::parse(&lines[count - 1].bytes).unwrap();
-        let verdict = audit(&file(&lines[..count]));
-        match row.of {
-            Some((i, n)) if i < n => assert!(verdict.unwrap_err().1.contains("ends at its row")),
-            _ => assert_eq!(verdict, Ok((Some(lines[count - 1].hash), false))),
+    for lines in [story::every_kind(), writes::every_kind()] {
+        for count in 1..=lines.len() {
+            let row = Row::parse(&lines[count - 1].bytes).unwrap();
+            let verdict = audit(&file(&lines[..count]));
+            match row.of {
+                Some((i, n)) if i < n => {
+                    assert!(verdict.unwrap_err().1.contains("ends at its row"));
+                }
+                _ => assert_eq!(verdict, Ok((Some(lines[count - 1].hash), false))),
+            }
         }
     }
     let mut busy = Vec::new();

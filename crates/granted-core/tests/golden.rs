@@ -1,25 +1,30 @@
-//! The format of rows is frozen: a ledger with every kind of row, byte for byte.
+//! The format of rows is frozen: two ledgers with every kind of row between them, byte for byte.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 use std::collections::BTreeSet;
 
-use granted_core::ledger::{Door, Event, Row};
+use granted_core::ledger::{Door, Event, Line, Row};
 use granted_core::trust::{Purpose, Statement};
-use granted_testkit::story;
+use granted_core::write::Refusal;
+use granted_testkit::{story, writes};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/ledger.jsonl");
+const WRITES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/writes.jsonl");
 const FORMAT: &str = include_str!("../../../docs/format.md");
 
-/// The frozen lines. With `GRANTED_BLESS=1` they are written anew first.
+/// The frozen lines of both ledgers.
 fn golden() -> Vec<String> {
-    let written: Vec<String> = story::every_kind()
-        .into_iter()
-        .map(|line| String::from_utf8(line.bytes).unwrap() + "\n")
-        .collect();
+    [frozen(FILE, story::every_kind()), frozen(WRITES, writes::every_kind())].concat()
+}
+
+/// The frozen lines of one. With `GRANTED_BLESS=1` they are written anew first.
+fn frozen(file: &str, lines: Vec<Line>) -> Vec<String> {
+    let written: Vec<String> =
+        lines.into_iter().map(|line| String::from_utf8(line.bytes).unwrap() + "\n").collect();
     if std::env::var_os("GRANTED_BLESS").is_some() {
-        std::fs::write(FILE, written.concat()).unwrap();
+        std::fs::write(file, written.concat()).unwrap();
     }
-    let frozen = std::fs::read_to_string(FILE).unwrap();
+    let frozen = std::fs::read_to_string(file).unwrap();
     assert!(
         written.concat() == frozen,
         "the format of rows has changed: ledgers that exist must stay readable. \
@@ -80,6 +85,38 @@ fn the_documentation_shows_what_is_signed() {
     let shown = format!("signed, {} of them:\n\n```text\n{bytes}\n```\n", bytes.len());
     assert!(FORMAT.contains(&shown), "{shown}");
     assert!(FORMAT.contains(&format!("is\n`{}`.", statement.digest())), "{}", statement.digest());
+}
+
+/// The example of a direct grant in the documentation is what its frozen row was signed over: whoever
+/// builds these bytes otherwise cannot check one.
+#[test]
+fn the_documentation_shows_what_is_signed_of_a_direct_grant() {
+    let rows = golden().into_iter().map(|line| Row::parse(line.as_bytes()).unwrap().event);
+    let (mut ada, mut granted) = (None, None);
+    for event in rows {
+        match event {
+            Event::KeyTrusted(trusted) if trusted.signature.is_none() => ada = Some(trusted.key),
+            Event::DirectGranted(body) => granted = Some(body),
+            _ => {}
+        }
+    }
+    let (ada, granted) = (ada.unwrap(), granted.unwrap());
+    let statement = Statement::direct(&granted.grant);
+    assert_eq!(granted.signature.verify(&ada, &statement), Ok(()));
+    let bytes = statement.bytes();
+    assert_eq!(Statement::read_direct(&bytes).as_ref(), Some(&granted.grant));
+    let bytes = String::from_utf8(bytes).unwrap();
+    assert!(FORMAT.contains(&format!("these bytes:\n\n```text\n{bytes}\n```\n")), "{bytes}");
+    assert!(FORMAT.contains(&format!("is\n`{}`.", statement.digest())), "{}", statement.digest());
+}
+
+#[test]
+fn the_documentation_names_every_reason_for_which_a_change_set_is_refused() {
+    let (_, rest) = FORMAT.split_once("### `write.refused`").unwrap();
+    let (section, _) = rest.split_once("```json").unwrap();
+    for reason in Refusal::ALL {
+        assert!(section.contains(&format!("`{reason}`")), "{reason}");
+    }
 }
 
 /// Every purpose is in the documentation, with its payload type and its namespace.

@@ -1,15 +1,38 @@
-//! Runs a gate: a program that says whether proposed content is good, on a copy of it.
+//! Runs a gate: a program that says whether proposed content is good.
+//!
+//! A gate sees a folder of its own, never the project: the proposed files, and those that the gate
+//! needs as they are in the project, each at its place. There it runs with nothing to read, an
+//! environment that says nothing of ours, and until a deadline, by which its process group is gone.
+//!
+//! Landlock confines it, where the kernel has that: it writes in that folder only; reads and executes
+//! there and in the system's folders; has no TCP (Linux 6.7); signals nobody else and reaches no
+//! abstract socket of theirs (Linux 6.12); has none of root's rights over others, and gains none. Not
+//! kept from it: UDP, sockets that have a path, the names and command lines of processes, the files of
+//! `/etc` that its user may read, time and space until the deadline. A process that leaves its session
+//! may go on after the end, as confined as before.
 
-use std::path::Path;
+mod bench;
+mod confine;
+
+use std::ffi::{CStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use granted_core::decision::Ended;
 use granted_core::digest::Digest;
+use granted_core::text::Shown;
 use granted_core::write::path::ProjectPath;
 
-use crate::program::Missing;
-use crate::run::Run;
+use crate::program::{self, Missing, find};
+use crate::run::act::{Times, act};
+use crate::run::{Run, merged};
+use crate::spawn::Image;
 use crate::stop::Stop;
-use crate::tree::{Tree, TreeError};
+use crate::tree::TreeError;
+pub use bench::Bench;
+
+/// Where a program is found that is named without `/`.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A proposed file. One that is to go is not proposed at all.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +54,27 @@ pub struct Needed {
     pub digest: Digest,
 }
 
-/// What confines a gate.
+/// A gate's command.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// The program and its arguments. Among these `{file}` stands for the path at which the proposed
+    /// file was put, and `{path}` for its path in the project.
+    ///
+    /// A program named without `/` is found in the system's folders; a relative path is that of a
+    /// file that the gate needs.
+    pub argv: &'a [String],
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Whether it runs also where this kernel cannot confine it.
+    pub allow_unconfined: bool,
+}
+
+/// What confined a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confinement {
-    /// Landlock, in this version of it.
+    /// Landlock, of this version.
     Landlock {
-        /// The version.
+        /// The version of its interface.
         abi: u32,
     },
     /// Nothing.
@@ -52,69 +90,49 @@ pub struct Gated {
     pub confinement: Confinement,
 }
 
+impl Gated {
+    /// Whether the gate let the file pass: it ended by itself with 0, and left nothing behind.
+    pub fn passed(&self) -> bool {
+        self.run.ended == Ended::Exit(0) && self.run.left_behind == 0
+    }
+}
+
 /// Why a gate was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// A file that it needs.
+    /// A file that it needs cannot be read.
     #[error("a file that the gate needs: {0}")]
     Need(#[from] TreeError),
-    /// A file that it needs, and that is not there.
+    /// A file that it needs is not there.
     #[error("a file that the gate needs: `{0}` does not exist")]
     Absent(ProjectPath),
-    /// The proposed file is one that the gate needs.
+    /// The file is one that the gate needs, and so there as it is in the project.
     #[error("`{0}` is a file that the gate itself needs, so the gate cannot check it")]
     Own(ProjectPath),
-    /// The program.
+    /// The file is none of those that were proposed.
+    #[error("`{0}` is not among the proposed files")]
+    NotProposed(ProjectPath),
+    /// The program cannot be run.
     #[error(transparent)]
     Program(#[from] Missing),
-    /// A program in the project itself.
-    #[error(
-        "the program `{0}` lies in the project, where agents may write; name it relative and among the files that the gate needs"
-    )]
+    /// The program lies in the project, where agents write.
+    #[error("the program `{}` lies in the project; name it by its path in the project", Shown(.0))]
     InProject(String),
-    /// This kernel cannot confine it.
-    #[error("this kernel cannot confine a gate (Landlock, Linux 5.13 or later)")]
+    /// The program is named by a relative path, and not needed.
+    #[error("the program `{}` is not among the files that the gate needs", Shown(.0))]
+    NotNeeded(String),
+    /// This kernel cannot confine it, and it may not run otherwise.
+    #[error("this kernel cannot confine a gate; Linux 5.13 or later with Landlock can")]
     Unconfined,
-    /// The temporary tree.
-    #[error("the tree for the gate: {0}")]
+    /// It could not be confined.
+    #[error("the gate cannot be confined: {0}")]
+    Confine(String),
+    /// The gate's folder could not be made.
+    #[error("a folder for the gate: {}", crate::tree::in_words(.0))]
     Io(#[from] std::io::Error),
 }
 
-/// A tree of a gate's own: the proposed files, and those that it needs.
-#[derive(Debug)]
-pub struct Bench {
-    needs: Vec<Needed>,
-}
-
-/// A gate's command.
-#[derive(Clone, Copy, Debug)]
-pub struct Command<'a> {
-    /// The program and its arguments, of which `{file}` and `{path}` stand for the proposed file's
-    /// path in the tree and in the project.
-    pub argv: &'a [String],
-    /// How long it may take.
-    pub timeout: Duration,
-    /// Whether it runs also where this kernel cannot confine it.
-    pub allow_unconfined: bool,
-}
-
 impl Bench {
-    /// Makes a tree below the folder `tmp`. It goes when this is dropped.
-    pub fn new(
-        tmp: &Path,
-        project: &Tree,
-        proposed: &[Proposed<'_>],
-        needs: &[ProjectPath],
-    ) -> Result<Bench, GateError> {
-        let _ = (tmp, project, proposed, needs);
-        Ok(Bench { needs: Vec::new() })
-    }
-
-    /// The files that the gate needs, as they were copied: its identity is checked against these.
-    pub fn needs(&self) -> &[Needed] {
-        &self.needs
-    }
-
     /// Runs a gate on one of the proposed files, and returns when it has ended.
     pub fn run(
         &self,
@@ -122,7 +140,98 @@ impl Bench {
         file: &ProjectPath,
         stop: &Stop,
     ) -> Result<Gated, GateError> {
-        let _ = (command, file, stop);
-        Err(GateError::Unconfined)
+        self.run_in(
+            command,
+            file,
+            Times { leaves: false, ..Times::new(command.timeout) },
+            true,
+            stop,
+        )
+    }
+
+    /// As [`Bench::run`]; confined or not.
+    fn run_in(
+        &self,
+        command: Command<'_>,
+        file: &ProjectPath,
+        times: Times,
+        confined: bool,
+        stop: &Stop,
+    ) -> Result<Gated, GateError> {
+        program::require_a_kernel_that_can_watch()?;
+        if self.needs().iter().any(|need| need.path == *file) {
+            return Err(GateError::Own(file.clone()));
+        }
+        if !self.proposed().contains(file) {
+            return Err(GateError::NotProposed(file.clone()));
+        }
+        let argv: Vec<OsString> =
+            command.argv.iter().map(|text| self.argument(text, file)).collect();
+        let program = self.program(&argv)?;
+        let [path, cwd] = [program.as_os_str(), self.root().as_os_str()].map(program::c_string);
+        let (path, cwd, argv) = (path?, cwd?, program::c_strings(&argv)?);
+        let env = program::variables(&self.environment())?;
+        let env: Vec<&CStr> = merged(&env, &[]);
+        let image = Image { program: &path, argv: &argv, env: &env, cwd: &cwd, sealed: None };
+        let rules = match confined {
+            true => Some(confine::rules(self.folder(), &program)?),
+            false => None,
+        };
+        let work = || -> Result<Gated, GateError> {
+            let confinement = match rules {
+                Some(rules) => confine::this_thread(rules, command.allow_unconfined)?,
+                None => Confinement::None,
+            };
+            Ok(Gated { run: act(&image, times, stop, None), confinement })
+        };
+        // A thread of its own: it is confined for good, and so is what it starts.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, work)?;
+            thread.join().map_err(|_| GateError::Confine("its thread was lost".into()))?
+        })
+    }
+
+    /// An argument, with what it stands for.
+    fn argument(&self, text: &str, file: &ProjectPath) -> OsString {
+        match text {
+            "{file}" => self.root().join(file.as_str()).into(),
+            "{path}" => file.as_str().into(),
+            other => other.into(),
+        }
+    }
+
+    /// The file that is executed: the system's, or one that the gate needs, and never one of the
+    /// project itself or a proposed one.
+    fn program(&self, argv: &[OsString]) -> Result<PathBuf, GateError> {
+        let named = argv.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        if named.contains('/') && !named.starts_with('/') {
+            let is_needed = ProjectPath::normalise(&named)
+                .is_ok_and(|path| self.needs().iter().any(|need| need.path == path));
+            if !is_needed {
+                return Err(GateError::NotNeeded(named.into_owned()));
+            }
+            return Ok(find::program(argv, self.root(), PATH.as_ref())?);
+        }
+        let found = find::program(argv, Path::new("/"), PATH.as_ref())?;
+        let real = std::fs::canonicalize(&found)?;
+        match real.starts_with(self.project()) || real.starts_with(self.folder()) {
+            true => Err(GateError::InProject(found.display().to_string())),
+            false => Ok(found),
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let text = |name: &str, value: &str| (name.into(), value.into());
+        vec![
+            text("PATH", PATH),
+            ("HOME".into(), self.root().into()),
+            ("TMPDIR".into(), self.temporary().into()),
+            text("LANG", "C.UTF-8"),
+            text("LC_ALL", "C.UTF-8"),
+            text("TERM", "dumb"),
+        ]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Runs the commands that a claim permits, and says exactly how they ended.
+//! Runs the commands that a claim permits, changes files, and says exactly how that ended.
 //!
 //! A [`Program`] is prepared before the claim, so that a missing one refuses and spends nothing.
 //! [`run`] takes the claim by type, so that nothing reaches a program without it. It starts the
@@ -10,9 +10,14 @@
 //! A [`Notifier`] needs no claim, since it carries no authority: it is a program of its own that tells
 //! a person something, and no [`Program`] can be run as one.
 //!
-//! In scope: finding, hashing, starting, draining, stopping and reaping a program. Not in scope:
-//! whether it may run, which `granted-core` decides, and what its end means for the grant. It is not
-//! confined in any way. Linux 5.3 or later.
+//! A project's files are reached through a [`tree::Tree`] and changed by [`apply::apply`], all of a
+//! change set or nothing. A [`gate`] is a program that looks at proposed files before that; it gets a
+//! copy of them, and is confined.
+//!
+//! In scope: finding, hashing, starting, draining, stopping and reaping a program; reading and
+//! replacing files. Not in scope: whether any of that may be done, which `granted-core` decides, and
+//! what its end means for the grant. An executor is not confined in any way. Linux 5.3 or later; 5.6
+//! for a project's files.
 //!
 //! ```
 //! use std::time::Duration;

@@ -73,7 +73,7 @@ impl Notifier {
         };
         // Nobody holds it: a person is told also of what was stopped.
         let never = Stop::new().map_err(|e| e.to_string())?;
-        let times = Times { timeout, grace: GRACE, linger: GRACE };
+        let times = Times { timeout, grace: GRACE, linger: GRACE, leaves: true };
         match silently(&image, times, &never) {
             (Ended::Exit(0), _) => Ok(()),
             (Ended::Exit(status), _) => Err(format!("it exited with {status}")),

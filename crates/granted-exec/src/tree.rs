@@ -54,7 +54,7 @@ pub struct Content {
     /// Its permission bits, at most 0o7777.
     pub mode: u32,
     /// By how many names it is reached.
-    pub links: u64,
+    pub links: usize,
 }
 
 impl Found {
@@ -80,12 +80,9 @@ pub struct TreeError {
 /// What is wrong with a path of a project.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeFault {
-    /// A link leads out of the project, or begins at `/`.
-    #[error("leads out of the project through a link")]
+    /// A link leads out of the project, or begins at `/`; or something is mounted in the project.
+    #[error("leads out of the project, through a link or to another mount")]
     Outside,
-    /// It is reached through the mount of another file system, or of a part of this one.
-    #[error("lies on another mount than the project's root")]
-    Mount,
     /// Links that lead in a circle, or through `/proc`.
     #[error("is reached through a link that is not followed")]
     Link,

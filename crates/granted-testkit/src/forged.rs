@@ -7,8 +7,10 @@ use granted_core::ledger::{Event, Subject};
 use granted_core::proof::Check;
 use granted_core::trust::{Mode, Statement};
 
+use crate::proofs::accepted;
 use crate::story::Story;
 use crate::tale::{Key, Tale, signed_by};
+use crate::writes;
 
 /// A proof that is none.
 pub struct Forged {
@@ -200,6 +202,16 @@ pub fn histories() -> Vec<Forged> {
         tale.cut_off(grant, attempt, Reason::Interrupted);
         (0..2).for_each(|_| tale.resolve(attempt, None));
     });
+    for (name, subject) in [
+        ("a day closed", writes::day()),
+        ("a project closed", writes::project().subject()),
+        ("no change set closed", Subject::new("write:1").unwrap()),
+        ("no dispatch closed", Subject::new("dispatch:0a").unwrap()),
+    ] {
+        story(name, &|tale, grant| {
+            tale.row(accepted(), vec![Subject::grant(grant.id), subject.clone()]);
+        });
+    }
     story("two outcomes", &|tale, grant| {
         let attempt = tale.claim(grant);
         (0..2).for_each(|_| tale.cut_off(grant, attempt, Reason::Interrupted));

@@ -27,8 +27,10 @@ pub mod memory;
 pub mod proofs;
 pub mod sample;
 pub mod scribe;
+pub mod spends;
 pub mod story;
 pub mod tale;
+pub mod writes;
 
 pub use clock::FixedClock;
 pub use fault::{Fault, FaultyLedger};

@@ -14,6 +14,7 @@ use granted_core::trust::{Mode, Statement};
 use crate::sample;
 use crate::story::Story;
 use crate::tale::{Key, Tale, signed_by};
+use crate::writes;
 
 /// A good proof.
 pub struct Good {
@@ -33,7 +34,8 @@ fn expired(uses: u64) -> Event {
     Event::Expired(Expired { outcome: Class::Expired, reason: Reason::Expired, uses })
 }
 
-fn accepted() -> Event {
+/// What a person accepts: a damaged end.
+pub(crate) fn accepted() -> Event {
     let torn = Torn { bytes: 317, file: "ledger.torn-1".into(), sha256: Digest::of(b"torn") };
     Event::Accepted(Accepted {
         by: "ada".parse().unwrap(),
@@ -144,6 +146,12 @@ pub fn good() -> Vec<Good> {
     open("closed", true, &|tale, grant| {
         let other = tale.grant("other");
         tale.row(accepted(), vec![Subject::grant(other.id), Subject::grant(grant.id)]);
+    });
+    open("closed with writes", true, &|tale, grant| {
+        let (direct, dispatch) = (Subject::direct(sample::id(1)), writes::dispatch_subject(1));
+        let closed =
+            vec![direct, dispatch, Subject::grant(grant.id), Subject::write(sample::id(2))];
+        tale.row(accepted(), closed);
     });
     let mut of_session = |name, over, tell: &dyn Fn(&mut Tale, &Grant)| {
         let tell = |tale: &mut Tale| {

@@ -11,6 +11,8 @@ use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
 pub mod diff;
 pub mod proof;
+mod spend;
+mod write;
 
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
@@ -84,7 +86,8 @@ fn what(row: &Row) -> String {
         Event::ModeSet(ModeSet { mode, signature }) => {
             format!("{mode}{}", signed(signature.as_ref()))
         }
-        _ => format!("[{}]", moved(row)),
+        _ if row.event.kind().starts_with("spend.") => spend::what(&row.event, row),
+        event => write::what(event, row),
     }
 }
 

@@ -21,3 +21,8 @@ pub mod reject;
 pub mod revert;
 pub mod show;
 pub mod sign;
+
+#[cfg(test)]
+pub(crate) mod ground;
+#[cfg(test)]
+mod tests;

@@ -15,20 +15,18 @@ use crate::trust::{Signature, Statement};
 /// How many grants one row closes; more go into further rows of the same append.
 const GRANTS_A_ROW: usize = 500;
 
-/// How many bytes an id has.
-const ID_LENGTH: usize = 26;
-
 /// The rows that accept what was moved aside; none if there is nothing to accept.
 ///
 /// Accepting never revives a grant. So every grant is closed whose id still stands in the moved bytes
 /// as one that a row moves, since a claim or a revocation of it may have been there; and of `open`,
-/// the grants that may still be used, those of which rows are known to be lost. `witnessed` is how many
+/// the grants that may still be used, those of which rows are known to be lost. With a change set it is
+/// the same, if any row of it is left: without one there is nothing to approve. `witnessed` is how many
 /// rows the ledger had by a checkpoint that it does not go on from. That tells nothing of what is lost,
 /// so every grant of `open` is closed then. The rows are not signed yet.
 pub fn accept(
     moved: &Moved<'_>,
     witnessed: Option<u64>,
-    open: &[Id],
+    open: &[Subject],
     by: Note,
     reason: Note,
     now: Stamp,
@@ -48,22 +46,22 @@ pub fn accept(
         return Ok(Vec::new());
     }
     let mut closed = moved_in(moved.bytes);
-    let lost = |grant: &&Id| witnessed.is_some() || (moved.lost)(&Subject::grant(**grant));
-    closed.extend(open.iter().filter(lost));
-    let closed: Vec<Id> = closed.into_iter().collect();
-    let first: &[Id] = &[];
-    let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };
-    let mut drafts = Vec::new();
-    for part in parts {
-        let mut refs = Vec::new();
-        for grant in part {
-            let subject = Subject::grant(*grant);
-            let last = (moved.last)(&subject)?;
+    let lost = |grant: &&Subject| witnessed.is_some() || (moved.lost)(grant);
+    closed.extend(open.iter().filter(lost).cloned());
+    let mut refs = Vec::new();
+    for subject in closed {
+        let last = (moved.last)(&subject)?;
+        if last > 0 || subject.write_id().is_none() {
             refs.push((subject, last));
         }
+    }
+    let first: &[(Subject, u64)] = &[];
+    let parts = if refs.is_empty() { vec![first] } else { refs.chunks(GRANTS_A_ROW).collect() };
+    let mut drafts = Vec::new();
+    for part in parts {
         let (by, reason, what) = (by.clone(), reason.clone(), what.clone());
         let body = Accepted { by, reason, signature: None, what };
-        drafts.push(Draft::new(Event::Accepted(body), door.clone(), refs));
+        drafts.push(Draft::new(Event::Accepted(body), door.clone(), part.to_vec()));
     }
     Ok(drafts)
 }
@@ -89,16 +87,25 @@ pub fn signed(mut drafts: Vec<Draft>, signature: &Signature) -> Vec<Draft> {
     drafts
 }
 
-/// The grants that these bytes move, as far as their ids can still be read: the rest of a row need
-/// not be whole, since a damaged claim is a claim all the same.
-fn moved_in(bytes: &[u8]) -> BTreeSet<Id> {
-    const SUBJECT: &[u8] = b"grant:";
-    let id = |at: usize| {
-        let text = bytes.get(at..)?.strip_prefix(SUBJECT)?.get(..ID_LENGTH)?;
-        std::str::from_utf8(text).ok()?.parse().ok()
+/// The grants and change sets that these bytes move, as far as their ids can still be read: the rest of a
+/// row need not be whole, since a damaged claim is a claim all the same.
+fn moved_in(bytes: &[u8]) -> BTreeSet<Subject> {
+    let starts =
+        bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'd' | b'g' | b's' | b'w'));
+    starts.filter_map(|(at, _)| grant_at(bytes.get(at..)?)).collect()
+}
+
+/// The grant or change set whose subject these bytes begin with.
+fn grant_at(bytes: &[u8]) -> Option<Subject> {
+    let id = |subject: &[u8], length: usize| {
+        std::str::from_utf8(bytes.strip_prefix(subject)?.get(..length)?).ok()
     };
-    let starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'g');
-    starts.filter_map(|(at, _)| id(at)).collect()
+    let decision = || Some(Subject::grant(id(b"grant:", 26)?.parse().ok()?));
+    let spend = || Some(Subject::spend_grant(&id(b"spend-grant:", 32)?.parse().ok()?));
+    let write = || Some(Subject::write(id(b"write:", 26)?.parse().ok()?));
+    let direct = || Some(Subject::direct(id(b"direct:", 26)?.parse().ok()?));
+    let dispatch = || Some(Subject::dispatch(Digest::parse(id(b"dispatch:", 64)?)?));
+    decision().or_else(spend).or_else(write).or_else(direct).or_else(dispatch)
 }
 
 #[cfg(test)]
@@ -113,14 +120,24 @@ mod tests {
             format!("ggrant:{id}"),
             format!("\n\n{{grant:grant:{id}"),
         ] {
-            assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([id]), "{bytes}");
+            assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([Subject::grant(id)]), "{bytes}");
         }
+        let spent = "0f".repeat(16);
+        let spend = Subject::spend_grant(&spent.parse().unwrap());
+        let bytes = format!("\0\0ss\"spend-grant:{spent}\",7]");
+        assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([spend]));
+        let nonce = Digest::of(b"nonce");
+        let writes = [Subject::write(id), Subject::direct(id), Subject::dispatch(nonce)];
+        let bytes = format!("\0\"wwrite:{id}\",4],[\"ddirect:{id}\",1],\0dispatch:{nonce}");
+        assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from(writes));
         for bytes in [
             "grant:01M3RN7R72000KRVQKEBZ99Y1",
             "grant:",
             "g",
             "",
             "\"grant\":\"01M3RN7R72000KRVQKEBZ99Y1A\"",
+            "dispatch:01M3RN7R72000KRVQKEBZ99Y1A",
+            "writer:01M3RN7R72000KRVQKEBZ99Y1A",
         ] {
             assert!(moved_in(bytes.as_bytes()).is_empty(), "{bytes}");
         }

@@ -33,13 +33,9 @@ impl Draft {
     /// Whether the row spends a grant, ends the use of one, or takes one back: without it, the grant
     /// would allow more.
     pub fn narrows(&self) -> bool {
-        match self.event {
-            Event::WriteDirect(_) | Event::DirectRevoked(_) => true,
-            _ => {
-                let is_grant = |(subject, _): &(Subject, u64)| subject.is_grant();
-                !self.event.uses_authority() && self.refs.iter().any(is_grant)
-            }
-        }
+        let is_authority = |(subject, _): &(Subject, u64)| subject.is_authority();
+        matches!(self.event, Event::WriteDirect(_))
+            || (!self.event.uses_authority() && self.refs.iter().any(is_authority))
     }
 }
 

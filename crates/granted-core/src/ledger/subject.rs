@@ -7,11 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::decision::Object;
 use crate::digest::Digest;
 use crate::id::Id;
+use crate::spend::{AgentName, GrantId, Network, RequestId};
 use crate::text::{Shown, TextError, text_type};
 use crate::time::Stamp;
 
 /// What a subject's text begins with.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 12] = [
     "discharge:",
     "grant:",
     "object:",
@@ -21,6 +22,9 @@ const KINDS: [&str; 9] = [
     "direct:",
     "dispatch:",
     "project:",
+    "spend:",
+    "spend-agent:",
+    "spend-grant:",
 ];
 
 text_type!(
@@ -77,6 +81,11 @@ impl Subject {
         Subject(format!("writer:{project}/{agent}/{day}").into())
     }
 
+    /// Whether it is a day of an agent in a project.
+    pub fn is_day(&self) -> bool {
+        self.as_str().starts_with("writer:")
+    }
+
     /// One direct grant.
     pub fn direct(id: Id) -> Subject {
         Subject(format!("direct:{id}").into())
@@ -92,9 +101,36 @@ impl Subject {
         Subject(format!("dispatch:{id}").into())
     }
 
+    /// The digest of the dispatch's nonce, if it is a dispatch.
+    pub fn dispatch_id(&self) -> Option<Digest> {
+        Digest::parse(self.as_str().strip_prefix("dispatch:")?)
+    }
+
     /// The direct grants of a project.
     pub fn project(key: Digest) -> Subject {
         Subject(format!("project:{key}").into())
+    }
+
+    /// One request to spend.
+    pub fn spend(id: RequestId) -> Subject {
+        Subject(format!("spend:{id}").into())
+    }
+
+    /// One instance of a grant to propose spends.
+    pub fn spend_grant(id: &GrantId) -> Subject {
+        Subject(format!("spend-grant:{}", id.as_str()).into())
+    }
+
+    /// What an agent may propose on a network. Each issue and each revocation moves it, so that two that
+    /// race conflict.
+    pub fn spend_agent(network: Network, agent: &AgentName) -> Subject {
+        Subject(format!("spend-agent:{network}/{}", agent.as_str()).into())
+    }
+
+    /// Whether what a row says of it may spend it or take it back: a grant of any shape, or a request to
+    /// spend.
+    pub fn is_authority(&self) -> bool {
+        ["grant:", "direct:", "spend"].iter().any(|kind| self.as_str().starts_with(kind))
     }
 
     /// What the book trusts.

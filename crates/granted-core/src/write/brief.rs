@@ -191,8 +191,7 @@ impl Brief {
                 }
             }
         }
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        for gate in self.gates.keys().filter(|gate| !gate.as_str().chars().all(plain)) {
+        for gate in self.gates.keys().filter(|gate| !is_gate_name(gate)) {
             problems.push(format!("gates.{gate}: a gate's name is of `A-Za-z0-9._-`"));
         }
         let caps = [
@@ -277,6 +276,11 @@ impl GateEntry {
     pub fn is_per_file(&self) -> bool {
         self.argv.iter().any(|word| word == "{file}" || word == "{path}")
     }
+}
+
+/// Whether a gate may have this name.
+pub(super) fn is_gate_name(name: &Name) -> bool {
+    name.as_str().chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
 /// What follows the `=` of an argument such as `--config=lint.toml`.

@@ -362,17 +362,18 @@ fn filed(request: &Request, facts: &Facts<'_>) -> Vec<(Subject, u64)> {
     day.into_iter().collect()
 }
 
-/// The row that stages a change set.
+/// The row that stages a change set. It is not written after its dispatch has ended.
 pub fn stage(id: Id, request: Request, why: Option<Words>, facts: &Facts<'_>, by: &By) -> Draft {
     let mut refs = vec![(Subject::write(id), 0)];
     refs.extend(filed(&request, facts));
     refs.extend(facts.dispatch.map(|dispatch| dispatch.moved.clone()));
     let expires = facts.now.plus(STAGED_LIFE);
-    Draft::new(Event::WriteStaged(Staged { expires, request, why }), by.clone(), refs)
+    let draft = Draft::new(Event::WriteStaged(Staged { expires, request, why }), by.clone(), refs);
+    Draft { until: facts.dispatch.map(|dispatch| dispatch.issued.expires), ..draft }
 }
 
 /// The claim of a change set under a direct grant. The row moves the grant, so that of two servers only
-/// one takes its last write; it is not written after the grant has ended.
+/// one takes its last write; it is not written after the grant or the dispatch has ended.
 pub fn direct(
     id: Id,
     request: Request,
@@ -389,7 +390,9 @@ pub fn direct(
     let changes = request.changes.clone();
     let event = Event::WriteDirect(Direct { act: act.into(), folders: folders.clone(), request });
     let draft = Draft::new(event, by.clone(), refs);
-    Permit { id, changes, folders, draft: Draft { until: Some(grant.grant().expires), ..draft } }
+    let ends = facts.dispatch.map(|dispatch| dispatch.issued.expires);
+    let until = ends.into_iter().chain([grant.grant().expires]).min();
+    Permit { id, changes, folders, draft: Draft { until, ..draft } }
 }
 
 /// The row that says that a change set was refused. It costs a known dispatch an attempt.
@@ -544,7 +547,7 @@ fn ended(state: &RequestState, last: u64, day: u64) -> Vec<(Subject, u64)> {
 /// The day that a staged request of an agent was filed on.
 pub fn day_of(state: &RequestState) -> Option<Subject> {
     match &state.origin {
-        Origin::Staged(_) => Some(state.project().day(state.agent()?, state.at)),
+        Origin::Staged(_) => state.day.clone(),
         _ => None,
     }
 }

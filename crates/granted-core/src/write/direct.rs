@@ -8,10 +8,11 @@ pub mod sign;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::agent::Agent;
-use super::brief::{AgentEntry, Approval, Brief, Dispatch, GateEntry, Tool};
+use super::brief::{self, AgentEntry, Approval, Brief, Dispatch, GateEntry, Tool};
 use super::event::DirectGranted;
 use super::pattern::{Reach, Scope};
 use super::project::Project;
@@ -63,6 +64,7 @@ pub struct DirectGrant {
     /// The end, exclusive.
     pub expires: Stamp,
     /// Every gate of the brief, by the digest of its definition and of each file that it names.
+    #[serde(deserialize_with = "gates")]
     pub gates: BTreeMap<Name, Digest>,
     /// Its id.
     pub grant_id: Id,
@@ -93,6 +95,32 @@ pub struct DirectGrant {
 pub enum AlwaysDirect {
     /// At once.
     Direct,
+}
+
+/// Reads gates, each once, by names whose order is the same in every encoding.
+fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Name, Digest>, D::Error> {
+    struct Gates;
+    impl<'de> Visitor<'de> for Gates {
+        type Value = BTreeMap<Name, Digest>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("gates by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut gates = BTreeMap::new();
+            while let Some((name, digest)) = map.next_entry::<Name, Digest>()? {
+                if !brief::is_gate_name(&name) {
+                    return Err(A::Error::custom(format!("`{name}` is no name of a gate")));
+                }
+                if gates.insert(name, digest).is_some() {
+                    return Err(A::Error::custom("a gate stands there twice"));
+                }
+            }
+            Ok(gates)
+        }
+    }
+    deserializer.deserialize_map(Gates)
 }
 
 /// A direct grant as it lies in the grants file.
@@ -173,6 +201,9 @@ pub enum Problem {
     /// The person took it back.
     #[error("direct grant {0} is revoked")]
     Revoked(Id),
+    /// A damaged ledger that had more to say of it was accepted.
+    #[error("direct grant {0} was closed when a damaged ledger was accepted")]
+    Closed(Id),
     /// It was signed for another project or book.
     #[error("direct grant {0} is of another {1}")]
     Elsewhere(Id, &'static str),
@@ -221,6 +252,7 @@ impl Problem {
             Problem::NoRow(id)
             | Problem::Known(id)
             | Problem::Revoked(id)
+            | Problem::Closed(id)
             | Problem::Elsewhere(id, _)
             | Problem::Signature(id, _)
             | Problem::Drift(id, _)
@@ -355,6 +387,9 @@ pub fn verify(
     }
     if rows.iter().any(|row| matches!(row.event, Event::DirectRevoked(_))) {
         return Err(Problem::Revoked(id));
+    }
+    if rows.iter().any(|row| matches!(row.event, Event::Accepted(_))) {
+        return Err(Problem::Closed(id));
     }
     check_binding(grant, &expected_binding(&grant.agent, facts.policy, facts.brief)?)?;
     check_terms(grant, facts.now)?;

@@ -98,6 +98,8 @@ pub struct DispatchState {
     pub uses: u64,
     /// How many arrivals named it.
     pub attempts: u64,
+    /// Whether a damaged ledger that had more to say of it was accepted.
+    pub closed: bool,
     /// What a row that moves it comes after.
     pub moved: (Subject, u64),
 }
@@ -114,6 +116,7 @@ impl DispatchState {
             at: first.at,
             uses: count(rest.iter().filter(used).count()),
             attempts: count(rest.len()),
+            closed: rest.iter().any(|row| matches!(row.event, Event::Accepted(_))),
             moved: (Subject::dispatch(id), rows.last().map_or(0, |row| row.seq)),
         })
     }
@@ -122,16 +125,26 @@ impl DispatchState {
     pub fn allows(&self, agent: &Agent, project: &Project, now: Stamp) -> bool {
         let Dispatched { agent: whose, expires, project: place, uses } = &self.issued;
         let uses = u64::from(*uses);
-        whose == agent
+        !self.closed
+            && whose == agent
             && place == project
             && now < *expires
             && self.uses < uses
-            && self.attempts < uses.saturating_mul(ATTEMPTS_A_USE)
+            && self.attempts < attempts(uses)
     }
 
     /// Whether it is narrow enough for a direct write.
     pub fn is_narrow(&self) -> bool {
-        self.issued.uses <= DIRECT_MAX_USES
-            && self.issued.expires.since(self.at) <= Duration::from_secs(DIRECT_TTL_HOURS * 3_600)
+        is_narrow(self.issued.uses, self.issued.expires.since(self.at))
     }
+}
+
+/// Whether a dispatch for so many uses and so long is narrow enough for a direct write.
+pub(crate) fn is_narrow(uses: u32, ttl: Duration) -> bool {
+    uses <= DIRECT_MAX_USES && ttl <= Duration::from_secs(DIRECT_TTL_HOURS * 3_600)
+}
+
+/// How many arrivals may name a dispatch for so many uses.
+pub(crate) fn attempts(uses: u64) -> u64 {
+    uses.saturating_mul(ATTEMPTS_A_USE)
 }

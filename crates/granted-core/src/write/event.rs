@@ -149,7 +149,7 @@ pub struct Refused {
     pub reason: Refusal,
 }
 
-/// Body of `write.approved`, a claim: moves `write:ID` and the day that it was staged on.
+/// Body of `write.approved`, a claim: moves `write:ID`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approved {
@@ -183,7 +183,8 @@ pub struct Direct {
     pub request: Request,
 }
 
-/// Body of `write.applied`; moves `write:ID`. Every file was read again and is as it was to be.
+/// Body of `write.applied`; moves `write:ID`, and the day that it was staged on. Every file was read again
+/// and is as it was to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applied {
@@ -210,7 +211,8 @@ pub struct Unresolved {
     pub foreign: Vec<ProjectPath>,
 }
 
-/// Body of `write.rejected`; moves `write:ID`. Ends also what is unresolved, with the files as they are.
+/// Body of `write.rejected`; moves `write:ID`, and the day that it was staged on. Ends also what is
+/// unresolved, with the files as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rejected {
@@ -221,7 +223,7 @@ pub struct Rejected {
     pub reason: Option<Note>,
 }
 
-/// Body of `write.expired`; moves `write:ID`.
+/// Body of `write.expired`; moves `write:ID`, and the day that it was staged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expired {
@@ -271,7 +273,7 @@ pub struct DirectRevoked {
 pub struct DirectGrantsLoaded {
     /// The grants that are in force, sorted.
     pub active: Vec<Id>,
-    /// The digests of the grants file; absent where there is none.
+    /// The digest of the grants file; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Digest>,
     /// The SHA-256 of each trusted key, so that the person sees which keys are trusted.

@@ -70,6 +70,8 @@ pub enum Status {
     Expired,
     /// It was refused when it was filed.
     Refused,
+    /// A damaged ledger that had more to say of it was accepted: nothing more is done for it.
+    Closed,
 }
 
 impl Status {
@@ -84,6 +86,7 @@ impl Status {
             Status::Rejected => "rejected",
             Status::Expired => "expired",
             Status::Refused => "refused",
+            Status::Closed => "closed",
         }
     }
 
@@ -146,6 +149,8 @@ pub struct RequestState {
     pub origin: Origin,
     /// When.
     pub at: Stamp,
+    /// The day of its agent that it was filed on; `None` of a person's revert and of what was refused.
+    pub day: Option<Subject>,
     /// Where it stands.
     pub status: Status,
     /// When it came to stand there.
@@ -200,6 +205,7 @@ impl RequestState {
             id,
             origin,
             at: row.at,
+            day: row.refs.iter().map(|(subject, _)| subject).find(|s| s.is_day()).cloned(),
             status,
             since: row.at,
             claim,
@@ -239,6 +245,7 @@ impl RequestState {
                 Status::Rejected
             }
             (Event::WriteExpired(_), Status::Staged) => Status::Expired,
+            (Event::Accepted(_), status) if !status.is_final() => Status::Closed,
             _ => return,
         };
         if status != Status::Unresolved {

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "files and processes of the tests")]
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -27,16 +27,23 @@ pub(crate) struct Times {
     pub(crate) grace: Duration,
     /// How long its output is read after its end.
     pub(crate) linger: Duration,
+    /// Whether the rest of its group goes on when it has ended by itself.
+    pub(crate) leaves: bool,
 }
 
 impl Times {
-    pub(super) fn new(timeout: Duration) -> Times {
-        Times { timeout, grace: Duration::from_secs(5), linger: Duration::from_secs(1) }
+    pub(crate) fn new(timeout: Duration) -> Times {
+        Times {
+            timeout,
+            grace: Duration::from_secs(5),
+            linger: Duration::from_secs(1),
+            leaves: true,
+        }
     }
 }
 
 /// Starts the program and stays with it to the end.
-pub(super) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Echo>) -> Run {
+pub(crate) fn act(image: &Image<'_>, times: Times, stop: &Stop, echo: Option<Echo>) -> Run {
     let began = boot::now();
     // Nothing runs yet, and in none of these cases will anything.
     if stop.is_stopped() {
@@ -199,7 +206,7 @@ impl Streams {
             }
             cut = next;
         }
-        if cut != Cut::No {
+        if cut != Cut::No || !times.leaves {
             self.end_group(child, cut_at + times.grace, times.linger)?;
         }
         Ok(cut)

@@ -18,6 +18,7 @@ const QUICK: Times = Times {
     timeout: Duration::from_secs(20),
     grace: Duration::from_millis(300),
     linger: Duration::from_secs(1),
+    leaves: true,
 };
 
 fn definition(cwd: &Path, argv: &[&str]) -> Definition {

@@ -6,10 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
 use granted_core::write::path::ProjectPath;
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, openat2, readlinkat, statat,
-    statx,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat2, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::{Place, STRAIGHT, Tree, TreeError, TreeFault, WITHIN};
@@ -49,7 +46,7 @@ impl Tree {
                     Ok(_) => break,
                     Err(Errno::NOENT) => above = folder.parent(),
                     Err(e) => {
-                        let fault = self.fault(folder.as_str(), e);
+                        let fault = TreeFault::of(e);
                         return Err(TreeError { path: folder.to_string(), fault });
                     }
                 }
@@ -67,7 +64,7 @@ impl Tree {
         match openat2(&self.root, text, flags, Mode::empty(), STRAIGHT) {
             Ok(folder) => Ok(Some(folder)),
             Err(Errno::NOENT) => Ok(None),
-            Err(e) => Err(TreeError { path: text.to_owned(), fault: self.fault(text, e) }),
+            Err(e) => Err(TreeError { path: text.to_owned(), fault: TreeFault::of(e) }),
         }
     }
 
@@ -85,10 +82,7 @@ impl Tree {
                     part = cut.and_then(|at| part.get(..at)).unwrap_or(".");
                 }
                 Err(Errno::AGAIN) => return Ok(None),
-                Err(e) => match self.fault(part, e) {
-                    TreeFault::Changing => return Ok(None),
-                    fault => return Err(fault),
-                },
+                Err(e) => return Err(TreeFault::of(e)),
             }
         };
         if let Some(rest) = rest {
@@ -119,7 +113,7 @@ impl Tree {
     fn canonical(&self, handle: &OwnedFd) -> Result<Option<String>, TreeFault> {
         let name = |file: &OwnedFd| {
             let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-            readlinkat(rustix::fs::CWD, link, Vec::new()).map_err(|e| TreeFault::Io(e.into()))
+            readlinkat(CWD, link, Vec::new()).map_err(|e| TreeFault::Io(e.into()))
         };
         let (root, found) = (name(&self.root)?.into_bytes(), name(handle)?.into_bytes());
         let below = match found.strip_prefix(&*root) {
@@ -137,30 +131,17 @@ impl Tree {
         });
         Ok(is_same.then(|| text.to_owned()))
     }
+}
 
+impl TreeFault {
     /// What an error of an `openat2` below the root says.
-    pub(super) fn fault(&self, path: &str, error: Errno) -> TreeFault {
+    pub(super) fn of(error: Errno) -> TreeFault {
         match error {
             Errno::LOOP => TreeFault::Link,
             Errno::NOTDIR => TreeFault::NotFolder,
             Errno::NXIO | Errno::NODEV => TreeFault::Kind("a socket or a device"),
-            Errno::XDEV => {
-                // Both give the same error: would it do without the mounts?
-                let mounts = WITHIN.difference(ResolveFlags::NO_XDEV);
-                match openat2(&self.root, path, HANDLE, Mode::empty(), mounts) {
-                    Err(Errno::XDEV) => TreeFault::Outside,
-                    // It leads elsewhere by now.
-                    Ok(found) if mount(&found) == mount(&self.root) => TreeFault::Changing,
-                    Ok(_) | Err(_) => TreeFault::Mount,
-                }
-            }
+            Errno::XDEV => TreeFault::Outside,
             other => TreeFault::Io(other.into()),
         }
     }
-}
-
-/// The mount on which something lies.
-fn mount(file: &OwnedFd) -> Option<u64> {
-    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
-    Some(found.stx_mnt_id)
 }

@@ -28,7 +28,7 @@ impl Tree {
         match openat2(&self.root, path.as_str(), READ, Mode::empty(), STRAIGHT) {
             Ok(file) => whole(&file, limit).map(Found::File).map_err(error),
             Err(Errno::NOENT) => Ok(Found::Absent),
-            Err(e) => Err(error(self.fault(path.as_str(), e))),
+            Err(e) => Err(error(TreeFault::of(e))),
         }
     }
 }
@@ -63,7 +63,7 @@ fn whole(file: &OwnedFd, limit: usize) -> Result<Content, TreeFault> {
         // A change within the same tick of the clock would not show: the bytes are to say it then.
         if is_one && (is_settled(&after) || last.as_ref() == Some(&bytes)) {
             let digest = Digest::of(&bytes);
-            let links = u64::from(after.st_nlink);
+            let links = usize::try_from(after.st_nlink).unwrap_or(usize::MAX);
             return Ok(Content { bytes, digest, mode: after.st_mode & 0o7777, links });
         }
         last = Some(bytes);

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "files and processes of the tests")]
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
@@ -110,14 +112,14 @@ fn refuses_what_leads_out_or_nowhere() {
     project.link("/proc/self/root", "magic");
     project.link("/proc/self/cwd", "src/magic");
     for (asked, line) in [
-        ("out", "leads out of the project through a link"),
-        ("up/secret", "leads out of the project through a link"),
-        ("up/new", "leads out of the project through a link"),
-        ("up/project/src/a", "leads out of the project through a link"),
-        ("absolute", "leads out of the project through a link"),
-        ("absolute_inside", "leads out of the project through a link"),
-        ("magic/etc/passwd", "leads out of the project through a link"),
-        ("src/magic/x", "leads out of the project through a link"),
+        ("out", "leads out of the project"),
+        ("up/secret", "leads out of the project"),
+        ("up/new", "leads out of the project"),
+        ("up/project/src/a", "leads out of the project"),
+        ("absolute", "leads out of the project"),
+        ("absolute_inside", "leads out of the project"),
+        ("magic/etc/passwd", "leads out of the project"),
+        ("src/magic/x", "leads out of the project"),
         ("round", "is reached through a link that is not followed"),
         ("dangling", "is reached through a link to something that does not exist"),
         ("dangling/x", "is reached through a link to something that does not exist"),
@@ -269,8 +271,14 @@ fn nothing_on_another_mount_is_reached() {
 fn on_mounts() {
     let tree = Tree::open(Path::new(".")).unwrap();
     for asked in ["mnt/a", "mnt/new", "mnt", "proc/self/status", "proc/self/root/etc/passwd"] {
-        holds(&tree.resolve(&path(asked)).unwrap_err().to_string(), "lies on another mount");
-        holds(&tree.read(&path(asked), 100).unwrap_err().to_string(), "lies on another mount");
+        holds(
+            &tree.resolve(&path(asked)).unwrap_err().to_string(),
+            "leads out of the project, through a link or to another mount",
+        );
+        holds(
+            &tree.read(&path(asked), 100).unwrap_err().to_string(),
+            "leads out of the project, through a link or to another mount",
+        );
     }
     assert!(tree.resolve(&path("src/a")).is_ok());
 }
@@ -348,7 +356,7 @@ fn a_link_that_is_swapped_at_any_level_leads_nowhere_else() {
 #[test]
 fn a_file_that_changes_while_it_is_read_is_given_as_it_was_at_one_time() {
     let project = Project::new();
-    let size = 200_000;
+    let size = 2 << 20;
     fs::write(project.at("src/a"), vec![0; size]).unwrap();
     let file = fs::OpenOptions::new().write(true).open(project.at("src/a")).unwrap();
     let (mut given, mut refused) = (0, 0);
@@ -376,7 +384,7 @@ fn a_file_that_changes_while_it_is_read_is_given_as_it_was_at_one_time() {
                     refused += 1;
                 }
             }
-            given > 50 && refused > 5
+            given > 0 && given + refused > 100
         },
     );
 }

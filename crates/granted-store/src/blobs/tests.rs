@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "files and processes of the tests")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// How many.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = count)]
     tail: usize,
-    /// Only rows about objects of this id.
+    /// Only rows about objects of this id, or about the change set or direct grant that has it.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// Only rows about this grant and the attempts on it.

@@ -2,13 +2,13 @@
 
 use granted_core::decision::accept as rules;
 use granted_core::decision::overview::Overview;
-use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Draft, Subject};
 use granted_core::store::{AppendError, ReadError};
 use granted_core::text::Note;
 use granted_core::trust::{Signature, Statement, Trust};
+use granted_core::write::open::Open;
 
 use crate::book::{Book, BookError};
 use crate::decision::gather;
@@ -20,7 +20,7 @@ use crate::ledger::{checkpoint, witness};
 pub struct Accepted {
     /// What; empty if there was nothing to accept, and then no row was written.
     pub what: Vec<What>,
-    /// The grants that it closed, as subjects.
+    /// The grants and change sets that it closed, as subjects.
     pub closed: Vec<Subject>,
 }
 
@@ -34,13 +34,21 @@ pub fn accept<E: From<BookError>>(
 ) -> Result<Accepted, E> {
     let id = checkpoint::id(book).map_err(BookError::from)?;
     let door = book.by(None);
-    let mut open = Overview::new(false);
+    let (mut open, mut writes) = (Overview::new(false), Open::default());
+    let mut spends = Vec::new();
     let lost = witness::lost(book).map_err(BookError::from)?;
     if lost.is_some() || book.ledger.condition().map_err(BookError::from)?.rollback.is_some() {
         // A bad line ends it, and whatever lies behind one is moved aside.
-        let _ = each_row(&*book.ledger, |row| open.apply(row));
+        let _ = each_row(&*book.ledger, |row| {
+            open.apply(row);
+            if let Event::SpendGranted(granted) = &row.event {
+                spends.push(Subject::spend_grant(&granted.grant.grant_id));
+            }
+            writes.apply(row);
+        });
     }
-    let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
+    let open = open.into_grants().into_iter().map(|state| Subject::grant(state.grant.id));
+    let open: Vec<Subject> = open.chain(spends).chain(writes.into_subjects()).collect();
     let mut accepted = Accepted::default();
     let mut unsigned = None;
     let result = book.ledger.accept(&mut |moved| {

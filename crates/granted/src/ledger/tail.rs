@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// Which rows are wanted. What is `None` does not restrict.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// About objects of this id, of any type.
+    /// About objects of this id, of any type, or about the change set or direct grant that has it.
     pub object_id: Option<String>,
     /// About this grant.
     pub grant: Option<Id>,
@@ -144,8 +144,10 @@ impl Filter {
             Event::Outcome(outcome) => (Some(&outcome.about.object), outcome.about.grant),
             _ => (None, grant),
         };
-        let by_object =
-            self.object_id.as_ref().is_none_or(|id| object.is_some_and(|o| o.id.as_str() == id));
+        let by_object = self
+            .object_id
+            .as_ref()
+            .is_none_or(|id| object.is_some_and(|o| o.id.as_str() == id) || moves_write(row, id));
         let by_grant = self.grant.is_none_or(|id| about_grant == Some(id));
         let named = by_object && by_grant;
         if named || known {
@@ -156,4 +158,11 @@ impl Filter {
         }
         named || known
     }
+}
+
+/// Whether the row moves a change set or a direct grant that has this id.
+fn moves_write(row: &Row, id: &str) -> bool {
+    let subjects = row.refs.iter().map(|(subject, _)| subject);
+    let mut ids = subjects.filter_map(|s| s.write_id().or_else(|| s.direct_id()));
+    id.parse().is_ok_and(|id: Id| ids.any(|moved| moved == id))
 }

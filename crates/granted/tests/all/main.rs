@@ -50,3 +50,4 @@ mod threats;
 mod timer;
 mod tour;
 mod witness;
+mod write_rows;

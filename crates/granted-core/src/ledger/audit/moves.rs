@@ -2,6 +2,7 @@
 
 use std::hash::Hasher;
 
+use super::{spend, write};
 use crate::decision::{Object, REASONS, Reason};
 use crate::ledger::Subject;
 
@@ -110,6 +111,10 @@ pub enum Step {
         /// The keys that are trusted.
         keys: u64,
     },
+    /// Of a spend.
+    Spend(spend::Step),
+    /// Of a write.
+    Write(write::Step),
 }
 
 impl Move {
@@ -162,6 +167,8 @@ impl Step {
             Step::Trust => (15, 0, 0, 0),
             Step::Signed { keys } => (16, keys, 0, 0),
             Step::Asked { keys } => (17, keys, 0, 0),
+            Step::Spend(step) => step.to_words(),
+            Step::Write(step) => step.to_words(),
         }
     }
 
@@ -188,7 +195,8 @@ impl Step {
             15 => Step::Trust,
             16 => Step::Signed { keys: a },
             17 => Step::Asked { keys: a },
-            _ => return None,
+            ..64 => Step::Spend(spend::Step::from_words(code, a, b, c)?),
+            _ => Step::Write(write::Step::from_words(code, a, b, c)?),
         })
     }
 }
@@ -216,7 +224,8 @@ pub(super) fn hash_object(object: &Object) -> u64 {
     hash_parts(&["object:", object.r#type.as_str(), "/", object.id.as_str()])
 }
 
-fn hash_parts(parts: &[&str]) -> u64 {
+/// The hash of a text in parts.
+pub(super) fn hash_parts(parts: &[&str]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     for part in parts {
         hasher.write(part.as_bytes());

@@ -8,6 +8,7 @@ use crate::ledger::event::Accepted;
 use crate::ledger::{Event, Row, Subject};
 use crate::trust::state::SignatureError;
 use crate::trust::{KeyId, Mode, Statement, Trust};
+use crate::write::event::DirectGranted;
 
 /// What the book trusts after the rows so far, and every key that it ever trusted.
 #[derive(Debug, Default)]
@@ -62,6 +63,9 @@ impl Signatures {
                 if let Some(statement) = statement() {
                     self.verify(signature.as_ref(), || statement)?;
                 }
+            }
+            Event::DirectGranted(DirectGranted { grant, signature }) => {
+                self.verify(Some(signature), || Statement::direct(grant))?;
             }
             _ => {}
         }

@@ -121,6 +121,5 @@ fn killed_500_times_at_any_moment_it_is_all_old_or_all_new() {
         }
         project.reset();
     }
-    println!("{old} old, {new} new, within {whole} µs");
     assert!(old > 0 && new > 0, "{old} {new}");
 }

@@ -1,0 +1,10 @@
+//! Writes by their rows: what is decided, what is folded, what `granted ledger verify` finds.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod audit;
+mod brief;
+mod decide;
+mod direct;
+mod dispatch;
+mod rows;
+mod world;

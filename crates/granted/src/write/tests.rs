@@ -1,0 +1,5 @@
+//! Change sets filed and decided on, with real files and a real ledger.
+
+mod faults;
+mod paths;
+mod staging;
