@@ -21,14 +21,13 @@ mod undo;
 
 use std::io;
 
-pub use recover::recover;
-
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::write::path::ProjectPath;
 
 use crate::tree::{Tree, in_words};
 use file::File;
+pub use recover::recover;
 use steps::Steps;
 use swap::{Halt, forward};
 use undo::undo;

@@ -134,8 +134,10 @@ pub enum GateError {
 
 impl Bench {
     /// Runs a gate on one of the proposed files, and returns when it has ended.
+    ///
+    /// A folder serves once: what ran in it may have changed everything there.
     pub fn run(
-        &self,
+        self,
         command: Command<'_>,
         file: &ProjectPath,
         stop: &Stop,

@@ -115,10 +115,13 @@ pub enum TreeFault {
     Io(io::Error),
 }
 
-/// What the system says, without the number that it has for it.
+/// What the system says, in lower case and without the number that it has for it; or what we say.
 pub(crate) fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_lowercase(),
+        None => text,
+    }
 }
 
 /// How far a path may lead: not out, not through `/proc`'s links, not to another mount.

@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid, XattrFlags, fchmod, fchown, fgetxattr,
-    flistxattr, fsetxattr, fstat, fsync, mkdirat, openat, renameat, renameat_with, unlinkat,
+    flistxattr, fremovexattr, fsetxattr, fstat, fsync, mkdirat, openat, renameat, renameat_with,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -129,6 +130,11 @@ impl Steps<'_> {
 fn look_like(new: &impl AsFd, old: &OwnedFd) -> io::Result<()> {
     let (from, own) = (fstat(old)?, fstat(new)?);
     give(new, &from, &own)?;
+    match fremovexattr(new, ACL) {
+        // It had one of its folder's.
+        Ok(()) | Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => {}
+        Err(e) => return Err(e.into()),
+    }
     for name in names(old)?.split(|byte| *byte == 0) {
         if name == ACL || name.starts_with(b"user.") {
             let mut value = vec![0; MAX_ATTRIBUTE];

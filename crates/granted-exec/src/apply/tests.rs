@@ -353,6 +353,10 @@ fn keeps_the_bits_the_owner_and_the_attributes() {
     ]
     .concat();
     let can = set("user.note", b"kept").is_ok() && set("system.posix_acl_access", &list).is_ok();
+    // A folder gives a list to new files; a file that had none gets none.
+    let given = ["system.posix_acl_default", "system.posix_acl_access"];
+    let flags = rustix::fs::XattrFlags::empty();
+    let _ = rustix::fs::setxattr(project.at("src"), given[0], &list, flags);
     // Those bits would lend the owner's rights to a program of the agent's.
     fs::set_permissions(&file, fs::Permissions::from_mode(0o6574)).unwrap();
     assert_eq!(apply(&order(), &project.tree, &quiet()), Applied::Done);
@@ -361,6 +365,8 @@ fn keeps_the_bits_the_owner_and_the_attributes() {
     if is_root {
         assert_eq!((found.uid(), found.gid()), (1234, 5678));
     }
+    let large = rustix::fs::getxattr(project.at("src/large"), given[1], &mut [0; 64][..]);
+    assert!(large.is_err(), "{large:?}");
     if can {
         assert_eq!(attribute("user.note").unwrap(), b"kept");
         let kept = attribute("system.posix_acl_access").unwrap();
