@@ -252,6 +252,7 @@ impl Problem {
             Problem::NoRow(id)
             | Problem::Known(id)
             | Problem::Revoked(id)
+            | Problem::Closed(id)
             | Problem::Elsewhere(id, _)
             | Problem::Signature(id, _)
             | Problem::Drift(id, _)

@@ -54,7 +54,7 @@ impl Directs for NoDirects {
         0
     }
 
-    fn claimed(&self, _: Id, _: u64) {
+    fn claimed(&self, _: &Book, _: Id, _: u64) {
         panic!("there is no grant");
     }
 }
