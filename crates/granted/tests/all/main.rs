@@ -50,5 +50,5 @@ mod threats;
 mod timer;
 mod tour;
 mod witness;
-mod writes;
 mod write_rows;
+mod writes;
