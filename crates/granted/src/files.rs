@@ -45,6 +45,14 @@ pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
+/// The line of a key in a table of TOML; that of its heading, if it is a table itself.
+pub(crate) fn toml_line(text: &str, table: &str, key: &str) -> Option<usize> {
+    let file = toml::de::DeTable::parse(text).ok()?;
+    let table = file.get_ref().get(table)?.get_ref().as_table()?;
+    let (key, _) = table.get_key_value(key)?;
+    Some(text.get(..key.span().start)?.matches('\n').count() + 1)
+}
+
 /// The most bytes of a file that a grant is bound to: hashing is not to hold an attempt up.
 const MAX_BOUND: u64 = 1 << 30;
 

@@ -45,6 +45,7 @@ mod decision;
 mod doctor;
 mod files;
 mod home;
+mod hosts;
 mod inbox;
 mod keys;
 pub mod ledger;

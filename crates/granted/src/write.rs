@@ -3,6 +3,7 @@
 
 pub mod apply;
 pub mod approve;
+pub mod check;
 pub mod checked;
 pub mod direct;
 pub mod dispatch;

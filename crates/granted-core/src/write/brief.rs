@@ -56,7 +56,7 @@ pub struct AgentEntry {
 }
 
 /// How the changes of an agent come to be applied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
     /// A person approves each.
@@ -67,7 +67,7 @@ pub enum Approval {
 }
 
 /// Whether a change set needs a nonce.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dispatch {
     /// It may have one.

@@ -1,6 +1,7 @@
 //! `granted writes`
 
 mod approve;
+mod check;
 mod dispatch;
 mod grants;
 mod log;
@@ -9,6 +10,7 @@ mod reject;
 mod request;
 mod revert;
 mod revoke;
+mod setup;
 mod show;
 mod sign;
 mod staged;
@@ -49,6 +51,8 @@ enum Command {
     Grants(grants::Args),
     Revoke(revoke::Args),
     Dispatch(dispatch::Args),
+    Check(check::Args),
+    Setup(setup::Args),
     Mcp(mcp::Args),
 }
 
@@ -57,7 +61,11 @@ impl Args {
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self.command,
-            Command::Staged(_) | Command::Show(_) | Command::Log(_) | Command::Grants(_)
+            Command::Staged(_)
+                | Command::Show(_)
+                | Command::Log(_)
+                | Command::Grants(_)
+                | Command::Check(_)
         )
     }
 }
@@ -74,6 +82,8 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         Command::Grants(args) => grants::run(&args, out),
         Command::Revoke(args) => revoke::run(args, out),
         Command::Dispatch(args) => dispatch::run(&args, out),
+        Command::Check(args) => check::run(&args, out),
+        Command::Setup(args) => setup::run(&args, out),
         Command::Mcp(args) => mcp::run(args, out),
     }
 }

@@ -97,17 +97,44 @@ impl OpenProject {
 
     /// Its brief, as it is now and without anything wrong in it.
     pub fn brief(&self) -> Result<ReadBrief, ProjectError> {
+        let (text, sha256) = self.text()?;
+        let wrong = |what| ProjectError::Brief { project: self.name.clone(), what };
+        let brief: Brief = files::parse_toml(&text).map_err(wrong)?;
+        match brief.problems().first() {
+            Some(problem) => Err(wrong(in_line(problem, &text))),
+            None => Ok(ReadBrief { brief, sha256 }),
+        }
+    }
+
+    /// Its brief, and everything that is wrong in it, each with its line. One that cannot be parsed is
+    /// shown empty.
+    pub fn look(&self) -> Result<(Brief, Vec<String>), ProjectError> {
+        let (text, _) = self.text()?;
+        Ok(match files::parse_toml::<Brief>(&text) {
+            Ok(brief) => {
+                let problems = brief.problems().iter().map(|p| in_line(p, &text)).collect();
+                (brief, problems)
+            }
+            Err(why) => (Brief::default(), vec![why]),
+        })
+    }
+
+    fn text(&self) -> Result<(String, Digest), ProjectError> {
         let wrong = |what| ProjectError::Brief { project: self.name.clone(), what };
         let path = ProjectPath::parse(BRIEF).map_err(|e| wrong(e.to_string()))?;
         let Found::File(content) = self.tree.read(&path, MAX_BRIEF)? else {
             return Err(ProjectError::NoBrief(self.name.clone()));
         };
-        let text = std::str::from_utf8(&content.bytes);
-        let text = text.map_err(|_| wrong("it is not UTF-8 text".into()))?;
-        let brief: Brief = files::parse_toml(text).map_err(wrong)?;
-        match brief.problems().into_iter().next() {
-            Some(problem) => Err(wrong(problem)),
-            None => Ok(ReadBrief { brief, sha256: content.digest }),
-        }
+        let text = String::from_utf8(content.bytes);
+        Ok((text.map_err(|_| wrong("it is not UTF-8 text".into()))?, content.digest))
+    }
+}
+
+/// A problem behind the line of what it is about: it begins with that, such as `agents.producer`.
+fn in_line(problem: &str, text: &str) -> String {
+    let about = problem.split_once(": ").and_then(|(about, _)| about.split_once('.'));
+    match about.and_then(|(table, key)| files::toml_line(text, table, key)) {
+        Some(line) => format!("line {line}: {problem}"),
+        None => problem.to_owned(),
     }
 }
