@@ -42,9 +42,6 @@ fn error(origin: &str, error: &Error) -> ProviderError {
         },
         Error::IOError(e) => unreached(e),
         Error::SharedIOError(e) => unreached(e),
-        Error::CouldNotCreateConnection(_) | Error::InvalidDNSNameError(_) => {
-            "cannot be reached safely".to_owned()
-        }
         Error::Protocol(_) => "refuses what it is asked for".to_owned(),
         _ => "does not answer as an Electrum server".to_owned(),
     };

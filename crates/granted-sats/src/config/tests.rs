@@ -54,7 +54,7 @@ fn one_provider_does_each_thing_or_the_person_says_which() {
 #[test]
 fn what_is_given_replaces_all_and_nothing_is_the_one_built_in() {
     let config = Config::parse(TWO).unwrap();
-    let given = Entry::new(Kind::Electrum, Network::Regtest, "ssl://example.com:1").unwrap();
+    let given = Entry::new(Kind::Electrum, Network::Regtest, "tcp://example.com:1").unwrap();
     let chosen = config.choose(Network::Regtest, std::slice::from_ref(&given), Capability::Sync);
     assert_eq!(chosen.unwrap().entry, given);
     let chosen = config.choose(Network::Mainnet, &[], Capability::Sync).unwrap();
@@ -94,6 +94,10 @@ fn says_what_is_wrong() {
         (
             "[providers.a]\nkind = \"core\"\nnetwork = \"signet\"\nurl = \"http://a\"\nbearer = \"x\"\n",
             "provider `a`: only an Esplora server has a `bearer`",
+        ),
+        (
+            "[providers.a]\nkind = \"electrum\"\nnetwork = \"signet\"\nurl = \"ssl://a\"\n",
+            "provider `a`: the URL of this kind begins with tcp://",
         ),
         ("[providers.a]\nkind = \"subfrost\"\n", "line 2: unknown variant `subfrost`"),
     ] {

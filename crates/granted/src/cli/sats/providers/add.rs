@@ -12,7 +12,7 @@ use super::super::place::Place;
 
 /// Add a provider of the network, or change the one of this name.
 ///
-/// An esplora server is asked over HTTP; an electrum server by tcp:// or ssl://; core is Bitcoin Core, or a
+/// An esplora server is asked over HTTP; an electrum server by tcp://; core is Bitcoin Core, or a
 /// node that speaks as it does, over its RPC interface.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
