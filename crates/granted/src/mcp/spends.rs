@@ -153,9 +153,9 @@ impl Server<Spender> {
     }
 
     async fn request_send(&self, mut args: Arguments) -> Result<CallToolResponse, ErrorData> {
-        let address = args.text("address")?;
+        let address = args.string("address")?;
         let amount = args.sats("amount_sat")?;
-        let key = args.text("idempotency_key")?;
+        let key = args.string("idempotency_key")?;
         args.end()?;
         // Nobody fills the disk with requests.
         self.tools().pace.turn().await;
@@ -170,7 +170,7 @@ impl Server<Spender> {
     }
 
     async fn check_request(&self, mut args: Arguments) -> Result<CallToolResponse, ErrorData> {
-        let id = args.text("request_id")?;
+        let id = args.string("request_id")?;
         args.end()?;
         let look = move |shared: &Spender, spends: &Spends<'_>| check(spends, &shared.session, &id);
         answer(Ok(self.work(look).await?))
