@@ -11,6 +11,7 @@ use granted_core::store::{Documents as _, Ledger as _};
 use granted_core::text::for_shell;
 use granted_core::time::Clock as _;
 use granted_core::trust::{Mode, Trust};
+use granted_core::write::Status;
 use granted_store::{FileDocuments, FileLedger, Groups, nodes, open};
 
 use super::places::{FILE, own};
@@ -19,6 +20,7 @@ use crate::book::Book;
 use crate::clock::SystemClock;
 use crate::decision::gather;
 use crate::home::Home;
+use crate::write::list;
 
 /// With what the book trusts, as far as that can be read.
 pub(super) fn checks(home: &Home) -> (Vec<Check>, Trust) {
@@ -27,7 +29,8 @@ pub(super) fn checks(home: &Home) -> (Vec<Check>, Trust) {
     let (trust, trusted) = trust(home);
     let rows = rows(home, &ledger);
     let index = index(home, &ledger);
-    (vec![rows, trust, clock(&ledger), index, tree(home), locks(home)], trusted)
+    let requests = requests(&ledger);
+    (vec![rows, requests, trust, clock(&ledger), index, tree(home), locks(home)], trusted)
 }
 
 fn trust(home: &Home) -> (Check, Trust) {
@@ -80,6 +83,22 @@ fn rows(home: &Home, ledger: &FileLedger) -> Check {
             "rows: {}, and {} bytes of an append that was never finished, which the next moves aside",
             head.seq, torn.bytes
         )),
+    }
+}
+
+/// Change sets of which some file is neither as it was nor as it was to be.
+fn requests(ledger: &FileLedger) -> Check {
+    let check = Check::new("requests", None, "none is unresolved");
+    let open = match list::open(ledger) {
+        Ok(open) => open,
+        Err(e) => return check.wrong(e, None),
+    };
+    match open.iter().find(|state| state.status == Status::Unresolved) {
+        None => check.found(format!("requests that wait: {}", open.len())),
+        Some(state) => {
+            let mend = format!("granted writes show {}", state.id);
+            check.wrong(format!("request {} is unresolved", state.id), Some(mend))
+        }
     }
 }
 

@@ -44,7 +44,8 @@ pub(super) fn beside_the_ledger(home: &Home) -> Vec<Check> {
         Err(e) => check.not_opened(&e),
         Ok(kept) => own(check, &kept),
     });
-    checks.extend(["index", "acts", "notices"].map(|name| folder(name, &place.join(name))));
+    checks
+        .extend(["index", "acts", "blobs", "notices"].map(|name| folder(name, &place.join(name))));
     checks
 }
 

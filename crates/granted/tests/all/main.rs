@@ -51,3 +51,4 @@ mod timer;
 mod tour;
 mod witness;
 mod write_rows;
+mod writes;
