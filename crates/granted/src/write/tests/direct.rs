@@ -73,8 +73,10 @@ impl World {
         ground.put("lint/rules", "all\n");
         let key = SecretKey::new(&[7; 32]).unwrap();
         let first = TrustChange::Trust(key.public().clone(), "ada".parse().unwrap());
-        change(&ground.book(), &first, |_, _| -> Result<_, TrustError> { panic!("it is the first") })
-            .unwrap();
+        change(&ground.book(), &first, |_, _| -> Result<_, TrustError> {
+            panic!("it is the first")
+        })
+        .unwrap();
         World { ground, key }
     }
 
@@ -194,7 +196,7 @@ fn d2_each_edited_field_disables_the_grant() {
     let text = fs::read_to_string(world.file()).unwrap();
     let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
     let fields = whole[0]["grant"].as_object().unwrap();
-    assert_eq!(fields.len(), 14);
+    assert_eq!(fields.len(), 15);
     for (field, value) in fields {
         let mut edited = whole.clone();
         edited[0]["grant"][field] = match value {
@@ -318,7 +320,8 @@ fn d8_d18_a_grants_file_that_cannot_be_relied_on_is_not_read() {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
     let folder = file.parent().unwrap().to_owned();
-    for (path, bad, good) in [(&file, 0o660, 0o600), (&file, 0o606, 0o600), (&folder, 0o770, 0o700)] {
+    for (path, bad, good) in [(&file, 0o660, 0o600), (&file, 0o606, 0o600), (&folder, 0o770, 0o700)]
+    {
         mode(path, bad);
         assert_eq!(world.active(), 0, "{bad:o}");
         assert!(world.problems()[0].starts_with("the grants file: "), "{:?}", world.problems());
@@ -330,14 +333,20 @@ fn d8_d18_a_grants_file_that_cannot_be_relied_on_is_not_read() {
     let gate_twice = text.replacen("\"fine\":", "\"fine\": \"\", \"fine\":", 1);
     for bad in ["{}", "[1]", "", &twice, &gate_twice, &" ".repeat(300 << 10)] {
         fs::write(&file, bad).unwrap();
-        assert_eq!((world.active(), world.problems().len()), (0, 1), "{}", &bad[..bad.len().min(99)]);
+        assert_eq!(
+            (world.active(), world.problems().len()),
+            (0, 1),
+            "{}",
+            &bad[..bad.len().min(99)]
+        );
     }
     fs::rename(&file, folder.join("moved")).unwrap();
     symlink("moved", &file).unwrap();
     fs::write(folder.join("moved"), &text).unwrap();
     assert_eq!((world.active(), world.problems().len()), (0, 1));
     fs::remove_file(&file).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
     assert_eq!((world.active(), world.problems().len()), (0, 1));
     fs::remove_file(&file).unwrap();
     assert_eq!((world.active(), world.problems().len()), (0, 0), "no file is no grant");
@@ -508,7 +517,8 @@ fn a_revocation_acts_on_the_next_write() {
     let server = world.serve("quick");
     // The row alone, as if the process had died before the file.
     let (book, root) = (world.ground.book(), world.ground.root());
-    let last = book.ledger.rows(&granted_core::ledger::Subject::direct(id)).unwrap().last().unwrap().seq;
+    let last =
+        book.ledger.rows(&granted_core::ledger::Subject::direct(id)).unwrap().last().unwrap().seq;
     let project = book.ledger.rows(&root.subject()).unwrap().last().unwrap().seq;
     let row = revoked_row(&root, id, last, project, Default::default(), &book.by(None));
     book.append(&[row]).unwrap();
@@ -564,13 +574,14 @@ fn n7_a_deletion_is_never_direct_nor_what_comes_with_one() {
     let server = world.serve("quick");
     let state = world.write(&server, "src/a.txt", None, &nonce);
     assert_eq!(why(&state), "deletions are never direct");
-    let both = vec![
-        world.ground.change("src/b.txt", Some("b\n")),
-        world.ground.change("src/a.txt", None),
-    ];
+    let both =
+        vec![world.ground.change("src/b.txt", Some("b\n")), world.ground.change("src/a.txt", None)];
     let state = server.file(&world, &world.proposal(both, &nonce)).staged();
     assert_eq!(why(&state), "deletions are never direct");
-    assert_eq!((world.ground.text("src/b.txt").as_str(), world.ground.text("src/a.txt").as_str()), ("-", "one\n"));
+    assert_eq!(
+        (world.ground.text("src/b.txt").as_str(), world.ground.text("src/a.txt").as_str()),
+        ("-", "one\n")
+    );
 }
 
 #[test]
@@ -624,7 +635,7 @@ fn n10_a_write_that_came_to_nothing_counts_by_its_row() {
     let id = world.sign("quick", 50);
     let nonce = world.nonce(Terms::default());
     // The claim lands, and what came of it cannot be written.
-    let book = world.ground.wrong(1, Fault::Lost);
+    let book = world.ground.wrong(2, Fault::Lost);
     let loaded = Loaded::start(&world.ground.book(), &world.open(), agent("quick")).unwrap();
     let server = Server { book, loaded };
     let proposal = world.proposal(vec![world.ground.change("src/a.txt", Some("two\n"))], &nonce);
@@ -686,7 +697,15 @@ fn h2_h3_every_fault_of_a_nonce_has_one_answer() {
     let short = world.nonce(Terms { ttl: Some(Duration::from_secs(1)), uses: None });
     world.ground.advance(Duration::from_secs(1));
     let mut answers = Vec::new();
-    for nonce in [None, Some(""), Some("x"), Some(&*"0".repeat(32)), Some(&*own), Some(&*foreign), Some(&*short)] {
+    for nonce in [
+        None,
+        Some(""),
+        Some("x"),
+        Some(&*"0".repeat(32)),
+        Some(&*own),
+        Some(&*foreign),
+        Some(&*short),
+    ] {
         let mut proposal = world.proposal(vec![world.ground.change("src/b.txt", Some("b"))], "");
         proposal.dispatch = nonce.map(str::to_owned);
         match server.file(&world, &proposal) {
