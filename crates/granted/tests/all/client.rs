@@ -29,7 +29,12 @@ pub struct Client {
 impl Client {
     /// Starts the server, and says nothing yet.
     pub fn silent(home: &Home, args: &[&str]) -> Client {
-        let mut command = home.command(["mcp"].iter().chain(args));
+        Client::of(home, &[&["mcp"], args].concat())
+    }
+
+    /// The same of another server: the whole command line.
+    pub fn of(home: &Home, args: &[&str]) -> Client {
+        let mut command = home.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();

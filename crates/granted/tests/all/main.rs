@@ -10,6 +10,7 @@
 )]
 
 mod accept;
+mod brief;
 mod cases;
 mod checkpoint;
 mod client;
@@ -52,3 +53,4 @@ mod tour;
 mod witness;
 mod write_rows;
 mod writes;
+mod writing;
