@@ -64,7 +64,8 @@ pub(super) fn config(text: &str, wiring: &Wiring) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Result<Document, String> {
-    match text.trim().is_empty() {
+    let is_remark = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    match text.lines().all(is_remark) {
         true => Document::from_str("{}\n"),
         false => Document::from_str(text),
     }

@@ -11,6 +11,7 @@
 
 mod accept;
 mod bitcoin;
+mod brief;
 mod cases;
 mod checkpoint;
 mod client;
@@ -54,3 +55,4 @@ mod tour;
 mod witness;
 mod write_rows;
 mod writes;
+mod writing;

@@ -23,6 +23,7 @@ pub(super) const ENVIRONMENT: &[Row] = &[
     ("`SATS_DIR`", "the wallet; default `sats` in the home"),
     ("`SATS_AGENT_TOKEN`", "the token of `sats agent serve`"),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
+    ("`LOGNAME`, `USER`", "your login name, where `--by` is left out"),
 ];
 
 pub(super) const PASSED_ON: &[Row] = &[
