@@ -61,6 +61,11 @@ impl Out {
         Out { program, json, colour, news: OnceCell::new(), trouble: RefCell::default() }
     }
 
+    /// The program's name.
+    pub(crate) fn program(&self) -> &'static str {
+        self.program
+    }
+
     /// Has what is noted here be told when all is printed.
     pub(crate) fn tell_later(&self, news: &Arc<News>) {
         news.remark_by(|text| Out::new(true).remark(format_args!("note: {}", Shown(text))));
