@@ -27,6 +27,7 @@ pub mod memory;
 pub mod proofs;
 pub mod sample;
 pub mod scribe;
+pub mod spends;
 pub mod story;
 pub mod tale;
 

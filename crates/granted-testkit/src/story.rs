@@ -18,6 +18,7 @@ use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 use granted_core::trust::{Mode, SecretKey, Statement};
 
 use crate::scribe::Scribe;
+use crate::spends;
 
 /// A book being written.
 pub struct Story {
@@ -239,6 +240,7 @@ pub fn every_kind() -> Vec<Line> {
     let note = Some("it was left on a train".parse().unwrap());
     let lost = Event::KeyUntrusted(KeyUntrusted { key: laptop.public().id(), note });
     lines.push(story.scribe.row(lost, moved));
+    lines.extend(spends::every_kind(&mut story.scribe, story.book));
     lines
 }
 

@@ -51,6 +51,7 @@ pub mod mcp;
 mod news;
 mod render;
 mod sign;
+mod spend;
 mod ssh;
 mod terminal;
 mod timer;

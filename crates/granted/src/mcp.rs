@@ -3,14 +3,17 @@
 //! A thin shell over the pipelines. Everything asynchronous is here; the pipelines run in threads
 //! of their own. There is no tool that mints, approves or resolves, so none has to refuse.
 
+mod answers;
 mod arguments;
 mod calls;
 mod executors;
 mod frame;
+mod handshake;
 mod lines;
 mod pace;
 mod schema;
 mod server;
+pub(crate) mod spends;
 mod tools;
 mod wire;
 
@@ -18,32 +21,55 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ServiceExt as _;
+use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use executors::{ExecutorError, Executors, Given};
-pub use server::{PROTOCOLS, Server};
+pub use handshake::PROTOCOLS;
+pub use server::Server;
 
-use crate::decision::tick::tick;
+use crate::book::Book;
 use calls::Calls;
 use wire::{End, Wire, wire};
 
 /// How often a server records what only time brings about.
 const TICK: Duration = Duration::from_secs(60);
 
+/// A server, as its streams see it. Its clones are the same server.
+pub(crate) trait Serves: ServerHandler + Clone + Send + Sync + 'static {
+    /// The tool whose calls may take as long as they like.
+    const LONG: &'static str;
+
+    /// How far it is from its end.
+    fn end(&self) -> watch::Sender<End>;
+
+    /// The book that it writes to.
+    fn book(&self) -> &Book;
+
+    /// Records what only time brings about.
+    fn upkeep(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 /// Serves on stdin and stdout until the client is gone. Then what runs runs to its end, and is
 /// recorded. TERM, INT or HUP stop what runs; that is recorded too.
 ///
 /// `remark` is told what a person should know and no client asked for.
 pub fn serve(server: Server, remark: fn(&str)) -> io::Result<()> {
+    serve_stdio(server, remark)
+}
+
+/// As [`serve`], any server.
+pub(crate) fn serve_stdio<S: Serves>(server: S, remark: fn(&str)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         stop_on_signals(&server.end())?;
         let (input, output) = rmcp::transport::stdio_pipes();
-        serve_on(server, input, output, remark).await;
+        serve_streams(server, input, output, remark).await;
         Ok(())
     });
     // A read of stdin may still be under way. Nothing else is.
@@ -70,8 +96,18 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    serve_streams(server, input, output, remark).await;
+}
+
+/// As [`serve_on`], any server.
+async fn serve_streams<S, R, W>(server: S, input: R, output: W, remark: fn(&str))
+where
+    S: Serves,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let (calls, end) = (Arc::new(Calls::default()), server.end());
-    let (wire, reader) = wire(input, output, &calls, end.clone());
+    let (wire, reader) = wire(input, output, &calls, S::LONG, end.clone());
     let done = CancellationToken::new();
     let ticking = Arc::new(Mutex::new(()));
     let ticker = tokio::spawn(tick_on(server.clone(), ticking.clone(), remark));
@@ -93,7 +129,7 @@ where
 }
 
 /// Speaks the protocol until it is told to end.
-async fn speak(server: Server, wire: Wire, done: CancellationToken) {
+async fn speak<S: Serves>(server: S, wire: Wire, done: CancellationToken) {
     loop {
         match server.clone().serve_with_ct(wire.clone(), done.clone()).await {
             Ok(service) => {
@@ -109,7 +145,7 @@ async fn speak(server: Server, wire: Wire, done: CancellationToken) {
 }
 
 /// Records what only time brings about, once a minute.
-async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
+async fn tick_on<S: Serves>(server: S, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
     let mut last = String::new();
     let mut due = tokio::time::interval_at(tokio::time::Instant::now() + TICK, TICK);
     loop {
@@ -117,14 +153,14 @@ async fn tick_on(server: Server, ticking: Arc<Mutex<()>>, remark: fn(&str)) {
         let _ticking = ticking.lock().await;
         let server = server.clone();
         let ticked = tokio::task::spawn_blocking(move || {
-            let ticked = tick(server.book());
+            let ticked = server.upkeep();
             server.book().news.tell_aside();
             ticked
         })
         .await;
         let why = match ticked {
-            Ok(Ok(_)) => String::new(),
-            Ok(Err(e)) => e.to_string(),
+            Ok(Ok(())) => String::new(),
+            Ok(Err(e)) => e,
             Err(e) => e.to_string(),
         };
         // The same trouble is told once.

@@ -10,6 +10,7 @@ use granted_core::trust::Signature;
 use granted_core::trust::event::{KeyTrusted, KeyUntrusted, ModeSet};
 
 pub mod proof;
+mod spend;
 
 /// A row in words: number, time, kind, and what it says.
 pub fn row(row: &Row) -> String {
@@ -83,6 +84,7 @@ fn what(row: &Row) -> String {
         Event::ModeSet(ModeSet { mode, signature }) => {
             format!("{mode}{}", signed(signature.as_ref()))
         }
+        event => spend::what(event, row),
     }
 }
 

@@ -15,9 +15,6 @@ use crate::trust::{Signature, Statement};
 /// How many grants one row closes; more go into further rows of the same append.
 const GRANTS_A_ROW: usize = 500;
 
-/// How many bytes an id has.
-const ID_LENGTH: usize = 26;
-
 /// The rows that accept what was moved aside; none if there is nothing to accept.
 ///
 /// Accepting never revives a grant. So every grant is closed whose id still stands in the moved bytes
@@ -28,7 +25,7 @@ const ID_LENGTH: usize = 26;
 pub fn accept(
     moved: &Moved<'_>,
     witnessed: Option<u64>,
-    open: &[Id],
+    open: &[Subject],
     by: Note,
     reason: Note,
     now: Stamp,
@@ -48,18 +45,17 @@ pub fn accept(
         return Ok(Vec::new());
     }
     let mut closed = moved_in(moved.bytes);
-    let lost = |grant: &&Id| witnessed.is_some() || (moved.lost)(&Subject::grant(**grant));
-    closed.extend(open.iter().filter(lost));
-    let closed: Vec<Id> = closed.into_iter().collect();
-    let first: &[Id] = &[];
+    let lost = |grant: &&Subject| witnessed.is_some() || (moved.lost)(grant);
+    closed.extend(open.iter().filter(lost).cloned());
+    let closed: Vec<Subject> = closed.into_iter().collect();
+    let first: &[Subject] = &[];
     let parts = if closed.is_empty() { vec![first] } else { closed.chunks(GRANTS_A_ROW).collect() };
     let mut drafts = Vec::new();
     for part in parts {
         let mut refs = Vec::new();
         for grant in part {
-            let subject = Subject::grant(*grant);
-            let last = (moved.last)(&subject)?;
-            refs.push((subject, last));
+            let last = (moved.last)(grant)?;
+            refs.push((grant.clone(), last));
         }
         let (by, reason, what) = (by.clone(), reason.clone(), what.clone());
         let body = Accepted { by, reason, signature: None, what };
@@ -91,14 +87,19 @@ pub fn signed(mut drafts: Vec<Draft>, signature: &Signature) -> Vec<Draft> {
 
 /// The grants that these bytes move, as far as their ids can still be read: the rest of a row need
 /// not be whole, since a damaged claim is a claim all the same.
-fn moved_in(bytes: &[u8]) -> BTreeSet<Id> {
-    const SUBJECT: &[u8] = b"grant:";
-    let id = |at: usize| {
-        let text = bytes.get(at..)?.strip_prefix(SUBJECT)?.get(..ID_LENGTH)?;
-        std::str::from_utf8(text).ok()?.parse().ok()
+fn moved_in(bytes: &[u8]) -> BTreeSet<Subject> {
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'g' | b's'));
+    starts.filter_map(|(at, _)| grant_at(bytes.get(at..)?)).collect()
+}
+
+/// The grant whose subject these bytes begin with.
+fn grant_at(bytes: &[u8]) -> Option<Subject> {
+    let id = |subject: &[u8], length: usize| {
+        std::str::from_utf8(bytes.strip_prefix(subject)?.get(..length)?).ok()
     };
-    let starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'g');
-    starts.filter_map(|(at, _)| id(at)).collect()
+    let decision = || Some(Subject::grant(id(b"grant:", 26)?.parse().ok()?));
+    let spend = || Some(Subject::spend_grant(&id(b"spend-grant:", 32)?.parse().ok()?));
+    decision().or_else(spend)
 }
 
 #[cfg(test)]
@@ -113,8 +114,12 @@ mod tests {
             format!("ggrant:{id}"),
             format!("\n\n{{grant:grant:{id}"),
         ] {
-            assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([id]), "{bytes}");
+            assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([Subject::grant(id)]), "{bytes}");
         }
+        let id = "0f".repeat(16);
+        let spend = Subject::spend_grant(&id.parse().unwrap());
+        let bytes = format!("\0\0ss\"spend-grant:{id}\",7]");
+        assert_eq!(moved_in(bytes.as_bytes()), BTreeSet::from([spend]));
         for bytes in [
             "grant:01M3RN7R72000KRVQKEBZ99Y1",
             "grant:",

@@ -29,6 +29,11 @@ impl DocumentName {
         DocumentName { folder: encode(object.r#type.as_str()), file: format!("{id}~{grant}.json") }
     }
 
+    /// A document of another shape, at a place whose names are plain.
+    pub(crate) fn at(folder: &str, file: String) -> DocumentName {
+        DocumentName { folder: folder.to_owned(), file }
+    }
+
     /// The folder's name.
     pub fn folder(&self) -> &str {
         &self.folder

@@ -37,6 +37,7 @@ mod fold;
 mod moves;
 mod refs;
 mod signatures;
+pub mod spend;
 
 pub use excerpt::{check_history, check_signatures};
 pub use fold::check_subject_events;

@@ -7,6 +7,8 @@ use crate::decision::event as decision;
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::json;
+use crate::spend::event as spend;
+use crate::spend::grant::Mode as SpendMode;
 use crate::text::Note;
 use crate::time::Stamp;
 use crate::trust::event as trust;
@@ -77,6 +79,34 @@ kinds! {
     KeyUntrusted(trust::KeyUntrusted) = "key.untrusted",
     /// Signatures are asked for from here on, or are not.
     ModeSet(trust::ModeSet) = "trust.mode",
+    /// An agent got a budget to propose spends with.
+    SpendGranted(spend::Granted) = "spend.granted",
+    /// An agent may ask from here on, or only observe.
+    SpendModeChanged(spend::ModeChanged) = "spend.mode_changed",
+    /// A recipient was put on a grant's list.
+    SpendRecipientAllowed(spend::Listed) = "spend.recipient_allowed",
+    /// A recipient was taken off a grant's list.
+    SpendRecipientDisallowed(spend::Listed) = "spend.recipient_disallowed",
+    /// The person took a budget back.
+    SpendRevoked(spend::Revoked) = "spend.revoked",
+    /// An agent filed a request.
+    SpendFiled(spend::Filed) = "spend.filed",
+    /// A request was found outside its grant when a person came to approve it.
+    SpendDenied(spend::Denied) = "spend.denied",
+    /// The person declined a request.
+    SpendDismissed(spend::Dismissed) = "spend.dismissed",
+    /// The person authorized a request, which draws on the budget; the signer may be asked.
+    SpendSigning(spend::Signing) = "spend.signing",
+    /// A request stopped before the signer was asked.
+    SpendFailed(spend::Failed) = "spend.failed",
+    /// The transaction of a request is whole and saved.
+    SpendSigned(spend::Signed) = "spend.signed",
+    /// The network has the transaction of a request.
+    SpendSent(spend::Sent) = "spend.sent",
+    /// The network may not have the transaction of a request.
+    SpendBroadcastPending(spend::BroadcastPending) = "spend.broadcast_pending",
+    /// A signature may exist for a request, and nothing that could be broadcast was kept.
+    SpendUnresolved(spend::Unresolved) = "spend.unresolved",
 }
 
 impl Event {
@@ -87,6 +117,9 @@ impl Event {
         match self {
             Event::Minted(_) | Event::Intent(_) | Event::KeyTrusted(_) => true,
             Event::ModeSet(set) => set.mode == Mode::Open,
+            Event::SpendGranted(_) | Event::SpendRecipientAllowed(_) => true,
+            Event::SpendFiled(_) | Event::SpendSigning(_) => true,
+            Event::SpendModeChanged(changed) => changed.to == SpendMode::Ask,
             _ => false,
         }
     }

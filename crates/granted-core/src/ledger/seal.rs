@@ -33,7 +33,7 @@ impl Draft {
     /// Whether the row spends a grant, ends the use of one, or takes one back: without it, the grant
     /// would allow more.
     pub fn narrows(&self) -> bool {
-        !self.event.uses_authority() && self.refs.iter().any(|(subject, _)| subject.is_grant())
+        !self.event.uses_authority() && self.refs.iter().any(|(subject, _)| subject.is_authority())
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decision::Object;
 use crate::id::Id;
+use crate::spend::{AgentName, GrantId, Network, RequestId};
 use crate::text::{Shown, TextError, text_type};
 
 text_type!(
@@ -15,8 +16,10 @@ text_type!(
     /// of the next.
     Subject,
     |text| {
-        let known = ["discharge:", "grant:", "object:", "trust:"].iter().any(|kind| text.starts_with(kind));
-        match known && text.len() <= 2_048 {
+        const KINDS: [&str; 7] = [
+            "discharge:", "grant:", "object:", "spend-agent:", "spend-grant:", "spend:", "trust:",
+        ];
+        match KINDS.iter().any(|kind| text.starts_with(kind)) && text.len() <= 2_048 {
             true => Ok(()),
             false => Err(TextError::Length { what: "subject", max: 2_048, unit: "bytes" }),
         }
@@ -43,6 +46,27 @@ impl Subject {
     pub fn object(object: &Object) -> Subject {
         // Not by Display, which escapes: the subject holds the id's own bytes.
         Subject(format!("object:{}/{}", object.r#type.as_str(), object.id.as_str()).into())
+    }
+
+    /// One request to spend.
+    pub fn spend(id: RequestId) -> Subject {
+        Subject(format!("spend:{id}").into())
+    }
+
+    /// One instance of a grant to propose spends.
+    pub fn spend_grant(id: &GrantId) -> Subject {
+        Subject(format!("spend-grant:{}", id.as_str()).into())
+    }
+
+    /// What an agent may propose on a network. Each issue and each revocation moves it, so that two that
+    /// race conflict.
+    pub fn spend_agent(network: Network, agent: &AgentName) -> Subject {
+        Subject(format!("spend-agent:{network}/{}", agent.as_str()).into())
+    }
+
+    /// Whether what a row says of it may spend it or take it back: a grant of any shape, or a request.
+    pub fn is_authority(&self) -> bool {
+        self.is_grant() || self.as_str().starts_with("spend")
     }
 
     /// What the book trusts.

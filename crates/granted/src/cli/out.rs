@@ -1,6 +1,6 @@
 //! The one door to stdout and stderr.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(crate) struct Out {
     news: OnceCell<Arc<News>>,
     /// Why not all could be written to stdout.
     trouble: RefCell<Option<String>>,
+    /// Whoever read stdout does not any more.
+    closed: Cell<bool>,
 }
 
 /// How a word is marked on a terminal.
@@ -58,7 +60,14 @@ impl Out {
     /// As [`Out::new`], of the program of this name.
     pub(crate) fn of(program: &'static str, json: bool) -> Out {
         let colour = !json && io::stdout().is_terminal() && home::var("NO_COLOR").is_none();
-        Out { program, json, colour, news: OnceCell::new(), trouble: RefCell::default() }
+        Out {
+            program,
+            json,
+            colour,
+            news: OnceCell::new(),
+            trouble: RefCell::default(),
+            closed: Cell::default(),
+        }
     }
 
     /// The program's name.
@@ -102,11 +111,16 @@ impl Out {
 
     /// Notes how it went to print something. Whoever closed the stream does not want the rest.
     pub(crate) fn printed(&self, result: io::Result<()>) {
-        if let Err(e) = result
-            && e.kind() != io::ErrorKind::BrokenPipe
-        {
-            *self.trouble.borrow_mut() = Some(in_words(&e));
+        match result {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => self.closed.set(true),
+            Err(e) => *self.trouble.borrow_mut() = Some(in_words(&e)),
+            Ok(()) => {}
         }
+    }
+
+    /// Whether nothing that is printed reaches anybody any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.get() || self.trouble.borrow().is_some()
     }
 
     /// Why not all could be written to stdout, if not because it was closed.

@@ -1,5 +1,6 @@
 //! `granted sats`, which is also the program `sats`
 
+mod agent;
 mod balance;
 mod history;
 mod init;
@@ -64,6 +65,7 @@ enum Command {
     Psbt(psbt::Args),
     Tx(tx::Args),
     Providers(providers::Args),
+    Agent(agent::Args),
 }
 
 impl Args {
@@ -73,6 +75,7 @@ impl Args {
             Command::Balance(_) | Command::Status(_) | Command::History(_) => false,
             Command::Psbt(args) => args.acts(),
             Command::Providers(args) => args.acts(),
+            Command::Agent(args) => args.acts(),
             _ => true,
         }
     }
@@ -90,6 +93,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         Command::Psbt(args) => psbt::run(args, &place, out),
         Command::Tx(args) => tx::run(args, &place, out),
         Command::Providers(args) => providers::run(args, place, out),
+        Command::Agent(args) => agent::run(args, place, out),
     }
 }
 

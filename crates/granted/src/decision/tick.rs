@@ -9,6 +9,7 @@ use granted_core::decision::status::{Status, is_due};
 use granted_core::decision::{GrantState, Object};
 use granted_core::id::Id;
 use granted_core::ledger::Event;
+use granted_core::spend::settle::Signing;
 use granted_core::store::AppendError;
 use granted_core::time::Stamp;
 use serde::Serialize;
@@ -54,14 +55,16 @@ pub fn tick(book: &Book) -> Result<Ticked, BookError> {
     // For the like reason: an act that is cut off behind the rows that are read keeps its file.
     let left = book.acts.left();
     let mut overview = Overview::new(false);
+    let mut signing = Signing::default();
     list::each_row(&*book.ledger, |row| {
         overview.apply(row);
+        signing.apply(row);
         if let Event::Minted(minted) = &row.event {
             let name = DocumentName::new(&minted.grant.object, minted.grant.id);
             orphans.remove(&name.to_string());
         }
     })?;
-    let mut running = HashSet::new();
+    let mut running: HashSet<Box<str>> = signing.into_acts().collect();
     for state in overview.into_grants() {
         let settled = settle(book, &state)?;
         ticked.interrupted.extend(settled.map(|attempt| named(&state, Some(attempt))));

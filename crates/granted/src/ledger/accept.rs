@@ -2,7 +2,6 @@
 
 use granted_core::decision::accept as rules;
 use granted_core::decision::overview::Overview;
-use granted_core::id::Id;
 use granted_core::ledger::Event;
 use granted_core::ledger::event::What;
 use granted_core::ledger::{Draft, Subject};
@@ -35,12 +34,19 @@ pub fn accept<E: From<BookError>>(
     let id = checkpoint::id(book).map_err(BookError::from)?;
     let door = book.by(None);
     let mut open = Overview::new(false);
+    let mut spends = Vec::new();
     let lost = witness::lost(book).map_err(BookError::from)?;
     if lost.is_some() || book.ledger.condition().map_err(BookError::from)?.rollback.is_some() {
         // A bad line ends it, and whatever lies behind one is moved aside.
-        let _ = each_row(&*book.ledger, |row| open.apply(row));
+        let _ = each_row(&*book.ledger, |row| {
+            open.apply(row);
+            if let Event::SpendGranted(granted) = &row.event {
+                spends.push(Subject::spend_grant(&granted.grant.grant_id));
+            }
+        });
     }
-    let open: Vec<Id> = open.into_grants().into_iter().map(|state| state.grant.id).collect();
+    let open = open.into_grants().into_iter().map(|state| Subject::grant(state.grant.id));
+    let open: Vec<Subject> = open.chain(spends).collect();
     let mut accepted = Accepted::default();
     let mut unsigned = None;
     let result = book.ledger.accept(&mut |moved| {

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use granted_core::decision::Object;
+use granted_core::spend::Sats;
 use granted_core::text::{ObjectId, Shown, TextError, cut};
 use rmcp::model::{ErrorData, JsonObject};
 use serde_json::Value;
@@ -42,6 +43,25 @@ impl Arguments {
         }
     }
 
+    /// A text of any kind that must be there. What is wrong with it is for the tool to say.
+    pub(super) fn text(&mut self, name: &str) -> Result<String, ErrorData> {
+        match self.left.remove(name) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(invalid(format!("`{name}` must be a string"))),
+            None => Err(invalid(format!("`{name}` is missing"))),
+        }
+    }
+
+    /// An amount that must be there.
+    pub(super) fn sats(&mut self, name: &str) -> Result<Sats, ErrorData> {
+        let value = self.left.remove(name);
+        let value = value.ok_or_else(|| invalid(format!("`{name}` is missing")))?;
+        value.as_u64().and_then(Sats::new).ok_or_else(|| {
+            let max = Sats::MAX.to_u64();
+            invalid(format!("`{name}` must be an integer from 0 to {max}, in sat"))
+        })
+    }
+
     /// An integer from 1 to `max`.
     pub(super) fn count(&mut self, name: &str, max: u64) -> Result<Option<u64>, ErrorData> {
         match self.left.remove(name) {
@@ -68,7 +88,10 @@ impl Arguments {
         let Some(name) = self.left.keys().next() else { return Ok(()) };
         let takes: Vec<String> = self.takes.iter().map(|name| format!("`{name}`")).collect();
         let name = cut(name, 64);
-        let takes = takes.join(", ");
+        let takes = match takes.is_empty() {
+            true => "none".to_owned(),
+            false => takes.join(", "),
+        };
         Err(invalid(format!("unknown argument `{}`; it takes {takes}", Shown(&name))))
     }
 }

@@ -8,10 +8,10 @@ use granted_core::decision::{Object, Report};
 use granted_core::text::Name;
 use granted_exec::Stop;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    InitializeResultMethod, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -20,8 +20,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use super::Serves;
+use super::answers::{answer, failed, internal, no_tool};
 use super::arguments::Arguments;
 use super::executors::Executors;
+use super::handshake::{self, PROTOCOLS};
 use super::pace::Pace;
 use super::schema::{DEFAULT_ROWS, DISCHARGE, MAX_ROWS, STATUS, TAIL};
 use super::tools;
@@ -30,10 +33,8 @@ use crate::book::Book;
 use crate::decision::asker::{Asker, Step};
 use crate::decision::discharge::attempt;
 use crate::decision::status::{LAST_ROWS, of_object};
+use crate::decision::tick::tick;
 use crate::ledger::tail::{Filter, tail};
-
-/// The versions of the protocol that are spoken, oldest first.
-pub const PROTOCOLS: &[ProtocolVersion] = ProtocolVersion::KNOWN_VERSIONS;
 
 /// The kinds of rows that the tools show, by their beginnings.
 const KINDS: &[&str] = &["decision.", "ledger."];
@@ -130,14 +131,6 @@ impl Server {
         let agent = agent.as_ref().map_or("none".to_owned(), |agent| format!("`{agent}`"));
         let ledger = book.home().ledger().display();
         format!("book {id} in {ledger}; agent {agent}; executors {executors}")
-    }
-
-    pub(super) fn book(&self) -> &Book {
-        &self.0.book
-    }
-
-    pub(super) fn end(&self) -> watch::Sender<End> {
-        self.0.end.clone()
     }
 
     /// Runs what reads the ledger away from the wire.
@@ -311,6 +304,22 @@ impl Server {
     }
 }
 
+impl Serves for Server {
+    const LONG: &'static str = DISCHARGE;
+
+    fn end(&self) -> watch::Sender<End> {
+        self.0.end.clone()
+    }
+
+    fn book(&self) -> &Book {
+        &self.0.book
+    }
+
+    fn upkeep(&self) -> Result<(), String> {
+        tick(self.book()).map(drop).map_err(|e| e.to_string())
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let implementation = Implementation::new("granted", env!("CARGO_PKG_VERSION"))
@@ -327,17 +336,10 @@ impl ServerHandler for Server {
 
     async fn initialize(
         &self,
-        mut request: InitializeRequestParams,
+        request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        if is_modern(&context) {
-            return Err(ErrorData::method_not_found::<InitializeResultMethod>());
-        }
-        let answer = self.negotiate_initialize(&request)?;
-        // What was agreed on, also where a client asks a second time.
-        request.protocol_version = answer.protocol_version.clone();
-        context.peer.set_peer_info(request);
-        Ok(answer)
+        handshake::initialize(self, request, &context)
     }
 
     async fn list_tools(
@@ -366,12 +368,8 @@ impl ServerHandler for Server {
                 self.grant_discharge(args, context).await
             }
             other => {
-                let other = granted_core::text::cut(other, 64);
-                let why = format!(
-                    "there is no tool `{}`; the tools are `{STATUS}`, `{DISCHARGE}` and `{TAIL}`",
-                    granted_core::text::Shown(&other)
-                );
-                Err(ErrorData::invalid_params(why, None))
+                let tools = format!("`{STATUS}`, `{DISCHARGE}` and `{TAIL}`");
+                Err(no_tool(other, &tools))
             }
         }
     }
@@ -381,41 +379,6 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // A method that is served gets here only if its parameters could not be read.
-        let method = &*request.method;
-        let served = match is_modern(&context) {
-            true => tools::METHODS.contains(&method),
-            false => tools::METHODS.contains(&method) || tools::LEGACY_METHODS.contains(&method),
-        };
-        match served {
-            true => {
-                let why = format!("the parameters of `{}` have the wrong form", request.method);
-                Err(ErrorData::invalid_params(why, None))
-            }
-            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
-        }
+        handshake::custom(request, &context)
     }
-}
-
-/// What a tool read, or why it could not.
-fn answer(read: Result<Value, String>) -> CallToolResponse {
-    match read {
-        Ok(value) => CallToolResult::structured(value).into(),
-        Err(why) => failed(&why),
-    }
-}
-
-/// Whether a request is of the generation that has no handshake.
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
-}
-
-/// The tool could not answer. Told as its result, since clients hide protocol errors from models.
-fn failed(why: &str) -> CallToolResponse {
-    let why = granted_core::text::Shown(why).to_string();
-    CallToolResult::error(vec![ContentBlock::text(why)]).into()
-}
-
-fn internal(error: impl std::fmt::Display) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
 }

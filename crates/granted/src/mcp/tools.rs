@@ -25,11 +25,6 @@ pub(super) const DISCHARGE_TAKES: &[&str] = &["type", "id", "executor", "action"
 /// What `ledger_tail` takes.
 pub(super) const TAIL_TAKES: &[&str] = &["n", "object_id"];
 
-/// The methods that are served.
-pub(super) const METHODS: &[&str] = &["server/discover", "tools/list", "tools/call"];
-/// Those that are served beside them to clients that shake hands.
-pub(super) const LEGACY_METHODS: &[&str] = &["initialize", "ping"];
-
 const ABOUT_STATUS: &str = "\
 Look up whether one object may be discharged right now, and what its grant says. \
 Use it before grant_discharge, to learn the status, the allowed actions and the deadline, and afterwards to see how an \

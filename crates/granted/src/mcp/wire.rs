@@ -17,11 +17,10 @@ use tokio::sync::{Mutex, mpsc, watch};
 use super::calls::{Calls, Opening};
 use super::frame::{self, Checked, Refusal};
 use super::lines::{Line, Lines};
-use super::schema::DISCHARGE;
 
 /// How far the server is from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// It serves.
     Open,
     /// Nothing more is read; what runs runs to its end.
@@ -44,6 +43,8 @@ pub(super) struct Reader<R> {
     messages: mpsc::Sender<ClientJsonRpcMessage>,
     out: Arc<Out>,
     calls: Arc<Calls>,
+    /// The tool whose calls may take as long as they like.
+    long: &'static str,
 }
 
 /// Where frames go.
@@ -57,6 +58,7 @@ pub(super) fn wire<R, W>(
     input: R,
     output: W,
     calls: &Arc<Calls>,
+    long: &'static str,
     end: watch::Sender<End>,
 ) -> (Wire, Reader<R>)
 where
@@ -67,7 +69,7 @@ where
     let out = Arc::new(Out { stream: Mutex::new(Box::new(output)), end });
     let incoming = Arc::new(Mutex::new(incoming));
     let wire = Wire { incoming, out: out.clone(), calls: calls.clone() };
-    (wire, Reader { lines: Lines::new(input), messages, out, calls: calls.clone() })
+    (wire, Reader { lines: Lines::new(input), messages, out, calls: calls.clone(), long })
 }
 
 impl Out {
@@ -126,7 +128,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             JsonRpcMessage::Request(request) => {
                 self.calls.room().await;
                 let id = request.id.clone();
-                let opening = opening(id.clone(), &request.request);
+                let opening = opening(id.clone(), &request.request, self.long);
                 match self.calls.begin(opening) {
                     Some(work) => {
                         request.request.extensions_mut().insert(Arc::new(work));
@@ -153,10 +155,10 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
-fn opening(id: RequestId, request: &ClientRequest) -> Opening {
+fn opening(id: RequestId, request: &ClientRequest, long: &str) -> Opening {
     let token = request.get_meta().get_progress_token();
     let long = match request {
-        ClientRequest::CallToolRequest(call) => call.params.name == DISCHARGE,
+        ClientRequest::CallToolRequest(call) => call.params.name == long,
         _ => false,
     };
     Opening { id, token, long }

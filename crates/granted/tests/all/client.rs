@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -29,7 +29,11 @@ pub struct Client {
 impl Client {
     /// Starts the server, and says nothing yet.
     pub fn silent(home: &Home, args: &[&str]) -> Client {
-        let mut command = home.command(["mcp"].iter().chain(args));
+        Client::of(home.command(["mcp"].iter().chain(args)))
+    }
+
+    /// Starts the server that a command is, and says nothing yet.
+    pub fn of(mut command: Command) -> Client {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();

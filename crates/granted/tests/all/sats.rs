@@ -1,5 +1,6 @@
 //! The wallet, on a real chain.
 
+mod agent;
 mod faults;
 mod files;
 mod init;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
-use super::{Illegal, Move, Step};
+use super::{Illegal, Move, Step, spend};
 use crate::decision::{Class, Reason};
 
 /// Folds moves and finds the first that the rules do not allow.
@@ -43,6 +43,7 @@ enum State {
     Lost,
     Running(Running),
     Ended(Ended),
+    Spend(spend::State),
 }
 
 /// A grant that was minted.
@@ -104,6 +105,10 @@ impl State {
                 engaged: false,
             })),
             (None, Step::Turned { reason }) => turned(reason),
+            (None, Step::Spend(step)) => spend::State::first(step).map(State::Spend),
+            (Some(State::Spend(state)), Step::Closed) => state.closed().map(State::Spend),
+            (Some(State::Spend(state)), Step::Spend(step)) => state.after(step).map(State::Spend),
+            (Some(State::Spend(_)), _) => Err("it does to a spend what only decisions know"),
             (Some(State::Grant(grant)), step) => grant.after(step).map(State::Grant),
             (Some(State::Running(running)), step) => running.after(step),
             (Some(State::Ended(ended)), step) => ended.after(step).map(State::Ended),

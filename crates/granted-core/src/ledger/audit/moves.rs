@@ -2,6 +2,7 @@
 
 use std::hash::Hasher;
 
+use super::spend;
 use crate::decision::{Object, REASONS, Reason};
 use crate::ledger::Subject;
 
@@ -110,6 +111,8 @@ pub enum Step {
         /// The keys that are trusted.
         keys: u64,
     },
+    /// Of a spend.
+    Spend(spend::Step),
 }
 
 impl Move {
@@ -162,6 +165,7 @@ impl Step {
             Step::Trust => (15, 0, 0, 0),
             Step::Signed { keys } => (16, keys, 0, 0),
             Step::Asked { keys } => (17, keys, 0, 0),
+            Step::Spend(step) => step.to_words(),
         }
     }
 
@@ -188,7 +192,7 @@ impl Step {
             15 => Step::Trust,
             16 => Step::Signed { keys: a },
             17 => Step::Asked { keys: a },
-            _ => return None,
+            _ => Step::Spend(spend::Step::from_words(code, a, b, c)?),
         })
     }
 }
@@ -216,7 +220,8 @@ pub(super) fn hash_object(object: &Object) -> u64 {
     hash_parts(&["object:", object.r#type.as_str(), "/", object.id.as_str()])
 }
 
-fn hash_parts(parts: &[&str]) -> u64 {
+/// The hash of a text in parts.
+pub(super) fn hash_parts(parts: &[&str]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     for part in parts {
         hasher.write(part.as_bytes());

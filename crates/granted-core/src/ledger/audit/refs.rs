@@ -1,6 +1,7 @@
 //! What each kind of row moves, and what its body must say of that.
 
 use super::moves::{Move, Step, hash, hash_object};
+use super::spend;
 use crate::decision::conclude::DECLINED;
 use crate::decision::{self, Class, From, Object, Reason, Use, event};
 use crate::id::Id;
@@ -20,7 +21,7 @@ pub(super) fn check(
         (Event::Opened(_) | Event::Torn(_), []) => {}
         (Event::Accepted(_), refs) => {
             for (index, closed) in refs.iter().enumerate() {
-                grant(&closed.0)?;
+                grant(&closed.0).map(drop).or_else(|_| spend::grant_id(&closed.0).map(drop))?;
                 if refs.iter().take(index).any(|earlier| earlier.0 == closed.0) {
                     return Err("its `refs` name a grant twice");
                 }
@@ -88,7 +89,8 @@ pub(super) fn check(
             }
             moves(owner, Step::Trust);
         }
-        _ => return Err("its `refs` are not those of its kind"),
+        // Of spends, or of one of the kinds above with other subjects.
+        _ => return spend::check(row, book, emit),
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ pub(super) const ENVIRONMENT: &[Row] = &[
         "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
     ),
     ("`SATS_DIR`", "the wallet; default `sats` in the home"),
+    ("`SATS_AGENT_TOKEN`", "the token of `sats agent serve`"),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
 ];
 
@@ -64,6 +65,7 @@ pub(super) const FILES: &[Row] = &[
     ("`sats/config.toml`", "the wallet's network and providers"),
     ("`sats/NET/wallet.sqlite`", "what the wallet saw on that network, and its public keys"),
     ("`sats/NET/transactions/`", "a file for each transaction that was signed"),
+    ("`sats/NET/grants/`", "the agents' grants, a file each: delete one to pause it"),
     (
         "`grants/TYPE/ID~GRANT.json`",
         "the grants' documents. Deleting one pauses its grant; the same bytes put back restore it",

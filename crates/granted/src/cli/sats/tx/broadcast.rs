@@ -9,12 +9,14 @@ use granted_sats::record::from_hex;
 use granted_sats::wallet::{Seen, Wallet, seen};
 use serde::Serialize;
 
-use super::super::super::args::person;
+use super::super::super::args::{book, person};
 use super::super::super::failure::Failure;
 use super::super::super::out::Out;
+use super::super::agent;
 use super::super::place::Place;
 use super::super::psbt::MAX_FILE;
 use crate::files;
+use crate::spend::settle::{self, check_free};
 
 /// Send a transaction that is signed.
 ///
@@ -50,11 +52,21 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
             (Some(kept), decoded)
         }
     };
+    // One that was made for an agent's request moves that, too.
+    let asked = kept.as_ref().and_then(|kept| Some(kept.origin.as_ref()?.request));
+    let book = asked.map(|_| book(out)).transpose()?;
+    let asked = asked.zip(book.as_ref().map(|book| agent::spends(place, book)));
+    if let Some((request, spends)) = &asked {
+        check_free(spends, *request)?;
+    }
     if kept.as_ref().is_none_or(|kept| !kept.is_broadcast) {
         send(&transaction, &wallet, place, out)?;
     }
     if let Some(kept) = &kept {
         note(kept, &wallet, out);
+    }
+    if let Some((request, spends)) = &asked {
+        settle::broadcast(spends, *request, &wallet.records())?;
     }
     let txid = transaction.compute_txid();
     match out.is_json() {

@@ -1,0 +1,85 @@
+//! `sats agent requests`
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use granted_core::spend::{Request, RequestId, State};
+
+use super::super::super::args::reading_book;
+use super::super::super::failure::Failure;
+use super::super::super::out::Out;
+use super::super::place::Place;
+use super::record::{RecordJson, line};
+use super::spends;
+use crate::clock;
+use crate::spend::requests::{look, requests};
+
+/// How often the ledger is looked at with --watch.
+const EACH: Duration = Duration::from_secs(1);
+
+/// List what agents asked for and what waits for you, the newest first.
+///
+/// What was cut off while it was approved is brought up to what the wallet shows.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The others too.
+    #[arg(long, conflicts_with = "watch")]
+    all: bool,
+    /// Print each request when it begins to wait for you, until you stop it. Writes nothing.
+    #[arg(long)]
+    watch: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  sats agent requests --all
+  sats agent requests --watch";
+
+pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
+    let book = reading_book(out)?;
+    let spends = spends(place, &book);
+    if args.watch {
+        out.remark(format_args!("watching for requests on {}; ^C ends it", place.network));
+        let mut waiting = HashSet::new();
+        loop {
+            let mut found = look(&spends)?;
+            found.reverse();
+            let new = newly(&found, &mut waiting);
+            new.for_each(|request| show(request, book.now(), out));
+            if out.is_closed() {
+                return Ok(0);
+            }
+            clock::pause(EACH);
+        }
+    }
+    let found = requests(&spends, args.all, &place.wallet()?.records())?;
+    if out.is_json() {
+        out.value(&found.iter().map(RecordJson::of).collect::<Vec<_>>());
+        return Ok(0);
+    }
+    let now = book.now();
+    found.iter().for_each(|request| out.line(line(request, now, out)));
+    if found.is_empty() {
+        out.remark(format_args!("nothing waits for you on {}", place.network));
+    }
+    Ok(0)
+}
+
+/// Those that wait for approval and did not the last time.
+fn newly<'r>(
+    found: &'r [Request],
+    waiting: &mut HashSet<RequestId>,
+) -> impl Iterator<Item = &'r Request> {
+    let waits = |request: &&Request| request.state == State::PendingApproval;
+    let before =
+        std::mem::replace(waiting, found.iter().filter(waits).map(|request| request.id).collect());
+    found.iter().filter(waits).filter(move |request| !before.contains(&request.id))
+}
+
+fn show(request: &Request, now: granted_core::time::Stamp, out: &Out) {
+    match out.is_json() {
+        true => out.value(&RecordJson::of(request)),
+        false => out.line(line(request, now, out)),
+    }
+}

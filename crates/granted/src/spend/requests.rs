@@ -1,0 +1,29 @@
+//! What agents asked for.
+
+use granted_core::spend::Request;
+use granted_core::spend::chain::Transactions;
+use granted_core::store::ReadError;
+
+use super::settle::settle;
+use super::{SpendError, Spends, gather};
+
+/// The requests of the network, the newest first, brought up to what the world shows; only those that a
+/// person has something to do with, or `all`.
+pub fn requests(
+    spends: &Spends<'_>,
+    all: bool,
+    transactions: &dyn Transactions,
+) -> Result<Vec<Request>, SpendError> {
+    let found = look(spends)?;
+    let wanted = found.into_iter().filter(|request| all || request.state.is_open());
+    let settled = wanted.map(|request| settle(spends, request, transactions));
+    let settled: Vec<Request> = settled.collect::<Result<_, _>>()?;
+    Ok(settled.into_iter().filter(|request| all || request.state.is_open()).collect())
+}
+
+/// The requests as the rows have them, the newest first. Writes nothing and asks nobody.
+pub fn look(spends: &Spends<'_>) -> Result<Vec<Request>, ReadError> {
+    let mut found: Vec<Request> = gather::overview(spends, |_, _| {})?.into_requests().collect();
+    found.sort_by_key(|request| std::cmp::Reverse((request.created_at, request.id)));
+    Ok(found)
+}
