@@ -71,6 +71,11 @@ impl Out {
         }
     }
 
+    /// The program's name.
+    pub(crate) fn program(&self) -> &'static str {
+        self.program
+    }
+
     /// Has what is noted here be told when all is printed.
     pub(crate) fn tell_later(&self, news: &Arc<News>) {
         news.remark_by(|text| Out::new(true).remark(format_args!("note: {}", Shown(text))));

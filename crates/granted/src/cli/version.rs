@@ -33,7 +33,7 @@ struct Formats {
 /// Prints the version; the exit code.
 pub(super) fn show(verbose: bool, out: &Out) -> u8 {
     if !verbose && !out.is_json() {
-        out.line(format_args!("granted {VERSION}"));
+        out.line(format_args!("{} {VERSION}", out.program()));
         return 0;
     }
     let about = about();
@@ -42,7 +42,7 @@ pub(super) fn show(verbose: bool, out: &Out) -> u8 {
         return 0;
     }
     let VersionJson { version, commit, target, r#static, formats } = about;
-    out.line(format_args!("granted {version}"));
+    out.line(format_args!("{} {version}", out.program()));
     out.line(format_args!("commit  {}", commit.unwrap_or("was not recorded")));
     out.line(format_args!("target  {target}"));
     out.line(format_args!("linked  {}", if r#static { "statically" } else { "dynamically" }));

@@ -48,6 +48,7 @@ fn it_installs_what_works_and_removes_exactly_that() {
     let found = files(&prefix);
     for file in [
         "bin/granted",
+        "bin/sats",
         "share/bash-completion/completions/granted",
         "share/fish/vendor_completions.d/granted.fish",
         "share/man/man1/granted-ledger-verify.1",
@@ -58,6 +59,8 @@ fn it_installs_what_works_and_removes_exactly_that() {
     }
     let version = Command::new(prefix.join("bin/granted")).arg("--version").output().unwrap();
     assert_eq!(Run::from(version).ok().stdout, "granted 0.1.0\n");
+    let version = Command::new(prefix.join("bin/sats")).arg("--version").output().unwrap();
+    assert_eq!(Run::from(version).ok().stdout, "sats 0.1.0\n");
     let bash =
         std::fs::read_to_string(prefix.join(found.iter().find(|f| f.contains("bash")).unwrap()));
     assert_eq!(bash.unwrap(), home.say("completions bash").ok().stdout);
