@@ -51,7 +51,7 @@ pub enum Decision {
     /// It was filed before: the same payment under the same grant.
     Existing,
     /// It is to be filed: within the grant, or denied.
-    File(Draft),
+    File(Box<Draft>),
 }
 
 /// Why nothing is filed: a condition of the call, and no state of a request.
@@ -155,5 +155,5 @@ pub fn file(filing: &Filing, facts: &Facts<'_>) -> Result<Decision, FileError> {
     // No revocation or new grant comes in between.
     let still = vec![(Subject::spend_grant(&filed.grant_id), state.last)];
     let draft = Draft::new(Event::SpendFiled(filed), facts.by.clone(), refs);
-    Ok(Decision::File(Draft { until, still, ..draft }))
+    Ok(Decision::File(Box::new(Draft { until, still, ..draft })))
 }

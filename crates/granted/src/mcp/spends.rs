@@ -16,11 +16,9 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, CallToolResult, ErrorData, JsonObject, Tool};
 use rmcp::service::RequestContext;
 use serde::Serialize;
-use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 use super::arguments::Arguments;
-
 use super::pace::Pace;
 use super::server::{Server, Tools, failed, internal, no_tool};
 use super::wire::End;
@@ -125,8 +123,8 @@ impl Server<Spender> {
     async fn get_balance(&self, args: Arguments) -> Result<CallToolResponse, ErrorData> {
         args.end()?;
         let balance = |shared: &Spender, spends: &Spends<'_>| {
-            grant(spends, &shared.session).map_err(|e| refused(&e))?;
-            shared.purse.balance().map_err(|why| failed(&why))
+            grant(spends, &shared.session)?;
+            shared.purse.balance().map_err(Unanswered::Purse)
         };
         let network = self.tools().network;
         let found = self.work(balance).await?;
@@ -136,8 +134,8 @@ impl Server<Spender> {
     async fn get_receive_address(&self, args: Arguments) -> Result<CallToolResponse, ErrorData> {
         args.end()?;
         let reveal = |shared: &Spender, spends: &Spends<'_>| {
-            grant(spends, &shared.session).map_err(|e| refused(&e))?;
-            shared.purse.receive().map_err(|why| failed(&why))
+            grant(spends, &shared.session)?;
+            shared.purse.receive().map_err(Unanswered::Purse)
         };
         let network = self.tools().network;
         let found = self.work(reveal).await?;
@@ -146,10 +144,8 @@ impl Server<Spender> {
 
     async fn get_grant(&self, args: Arguments) -> Result<CallToolResponse, ErrorData> {
         args.end()?;
-        let look = |shared: &Spender, spends: &Spends<'_>| {
-            view(spends, &shared.session).map_err(|e| refused(&e))
-        };
-        answer(self.work(look).await?)
+        let look = |shared: &Spender, spends: &Spends<'_>| view(spends, &shared.session);
+        answer(self.work(look).await?.map_err(Unanswered::from))
     }
 
     async fn request_send(&self, mut args: Arguments) -> Result<CallToolResponse, ErrorData> {
@@ -219,19 +215,31 @@ impl Tools for Spender {
     }
 }
 
-/// What a tool found, or the result that says why it did not.
-fn answer(found: Result<impl Serialize, CallToolResponse>) -> Result<CallToolResponse, ErrorData> {
-    match found {
-        Ok(found) => {
-            let value = serde_json::to_value(found).map_err(internal)?;
-            Ok(CallToolResult::structured(value).into())
-        }
-        Err(refused) => Ok(refused),
+/// Why a tool that reads has no answer.
+enum Unanswered {
+    /// The grant, with a code, as `request_send` has it.
+    Grant(FileError),
+    /// The wallet.
+    Purse(String),
+}
+
+impl From<FileError> for Unanswered {
+    fn from(error: FileError) -> Unanswered {
+        Unanswered::Grant(error)
     }
 }
 
-/// Why a tool that reads does not: with a code, as `request_send` has it.
-fn refused(error: &FileError) -> CallToolResponse {
-    let value = serde_json::to_value(Reply::error(error)).unwrap_or(Value::Null);
-    CallToolResult::structured_error(value).into()
+/// What a tool found, or the result that says why it did not.
+fn answer(found: Result<impl Serialize, Unanswered>) -> Result<CallToolResponse, ErrorData> {
+    match found {
+        Ok(found) => {
+            let found = serde_json::to_value(found).map_err(internal)?;
+            Ok(CallToolResult::structured(found).into())
+        }
+        Err(Unanswered::Grant(error)) => {
+            let error = serde_json::to_value(Reply::error(&error)).map_err(internal)?;
+            Ok(CallToolResult::structured_error(error).into())
+        }
+        Err(Unanswered::Purse(why)) => Ok(failed(&why)),
+    }
 }

@@ -71,7 +71,7 @@ pub fn approve(
     let id = bring_up(spends, request, hands.transactions)?.id;
     // Nobody is asked for what lies outside the grant.
     if let Held::Ended(request) = hold(spends, id, Sats::ZERO)? {
-        return approved(spends, request);
+        return approved(spends, *request);
     }
     let opened = (hands.chain)().and_then(|chain| {
         let request = again(spends, id).map_err(|e| e.to_string())?;
@@ -84,7 +84,7 @@ pub fn approve(
     };
     let facts = match hold(spends, id, prepared.fee)? {
         Held::Inside(facts) => facts,
-        Held::Ended(request) => return approved(spends, request),
+        Held::Ended(request) => return approved(spends, *request),
     };
     matches(&facts.request, &prepared)?;
     review(spends, &facts, &prepared, hands.person)?;
@@ -103,7 +103,7 @@ enum Held {
     /// Inside: the facts that say so.
     Inside(Box<Facts>),
     /// Outside, and recorded so.
-    Ended(Request),
+    Ended(Box<Request>),
 }
 
 /// Holds the request against its grant with this fee; a denial is recorded.
@@ -115,7 +115,7 @@ fn hold(spends: &Spends<'_>, id: RequestId, fee: Sats) -> Result<Held, SpendErro
             Decision::Deny(_, draft) => draft,
         };
         if let Some(request) = record(spends, id, *draft)? {
-            return Ok(Held::Ended(request));
+            return Ok(Held::Ended(Box::new(request)));
         }
     }
 }

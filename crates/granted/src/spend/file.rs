@@ -70,7 +70,7 @@ pub fn file(
             (Decision::Existing, Some(existing)) => return Ok(existing.clone()),
             (Decision::Existing, None) => continue,
         };
-        match spends.book.append(&[draft]) {
+        match spends.book.append(&[*draft]) {
             Ok(appended) => {
                 let row = appended.lines.first().map(|line| Row::parse(&line.bytes));
                 let filed = id.and_then(|id| Request::fold(id, &row?.ok()));

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -191,7 +192,7 @@ impl Transactions for Wallet {
 }
 
 /// Prepares what it is asked for, and counts what it is handed.
-struct FakeChain(Wallet, Arc<Wrong>);
+struct FakeChain(Wallet, Rc<Wrong>);
 
 impl Chain for FakeChain {
     fn prepare(&self, recipient: &Address, amount: Sats) -> Result<Prepared, String> {
@@ -219,7 +220,7 @@ impl Chain for FakeChain {
     }
 }
 
-struct FakeKey(Wallet, Arc<Wrong>);
+struct FakeKey(Wallet, Rc<Wrong>);
 
 impl Key for FakeKey {
     fn signer(self: Box<Self>) -> Result<Box<dyn Signer>, String> {
@@ -232,7 +233,7 @@ impl Key for FakeKey {
     }
 }
 
-struct FakeSigner(Wallet, Arc<Wrong>);
+struct FakeSigner(Wallet, Rc<Wrong>);
 
 impl Signer for FakeSigner {
     fn sign(self: Box<Self>, order: Order<'_>) -> Result<Signed, String> {
@@ -255,7 +256,7 @@ impl Signer for FakeSigner {
 }
 
 /// Saves as the wallet does, or not.
-struct Saves(Wallet, Arc<Wrong>);
+struct Saves(Wallet, Rc<Wrong>);
 
 impl Transactions for Saves {
     fn save(&self, transaction: &Transaction) -> Result<(), String> {
@@ -289,7 +290,7 @@ pub const POINTS: [&str; 7] = [
     "after marking",
 ];
 
-struct Owner(Wallet, Arc<Wrong>);
+struct Owner(Wallet, Rc<Wrong>);
 
 impl Person for Owner {
     fn review(&mut self, review: &Review<'_>) -> Result<bool, String> {
@@ -316,7 +317,7 @@ pub struct Stage {
     root: PathBuf,
     _dir: Option<tempfile::TempDir>,
     pub clock: Arc<FixedClock>,
-    pub wrong: Arc<Wrong>,
+    pub wrong: Rc<Wrong>,
     pub wallet: Wallet,
 }
 
@@ -331,7 +332,7 @@ impl Stage {
     pub fn at(root: &Path, reach: fn(&str)) -> Stage {
         let wallet = Wallet(root.join("wallet"));
         fs::create_dir_all(&wallet.0).unwrap();
-        let wrong = Arc::new(Wrong { reach, ..Wrong::default() });
+        let wrong = Rc::new(Wrong { reach, ..Wrong::default() });
         Stage { root: root.to_owned(), _dir: None, clock: Arc::default(), wrong, wallet }
     }
 
