@@ -53,9 +53,12 @@ struct Shared {
 /// The last block, how many are left out, and what waits.
 type Mark = (BlockHash, u64, Vec<String>);
 
-/// All that there is: each transaction with its block, if it has one, in order.
+/// A transaction's block, if it has one: height, hash and time.
+type Mined = Option<(u64, BlockHash, u64)>;
+
+/// All that there is: each transaction with its block, in order.
 struct Chain {
-    all: BTreeMap<Txid, (Transaction, Option<(u64, BlockHash, u64)>)>,
+    all: BTreeMap<Txid, (Transaction, Mined)>,
 }
 
 impl Esplora {
