@@ -10,13 +10,18 @@ use rustix::process::{Signal, getpid, kill_process};
 use super::*;
 use crate::boot;
 
+/// The step before which the other process dies.
+const DIES: &str = "TEST_DIES_AT";
+/// Whether it recovers.
+const RECOVERS: &str = "TEST_RECOVERS";
+
 /// Starts this test binary once more, to apply the change set in the project; it dies at that step.
 fn start(project: &Project, dies_at: usize, recovers: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["apply::tests::kills::child", "--exact", "--nocapture"])
         .current_dir(project.dir.path())
-        .env("TEST_DIES_AT", dies_at.to_string())
-        .env("TEST_RECOVERS", if recovers { "yes" } else { "" })
+        .env(DIES, dies_at.to_string())
+        .env(RECOVERS, if recovers { "yes" } else { "" })
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -26,7 +31,7 @@ fn start(project: &Project, dies_at: usize, recovers: bool) -> Child {
 /// What the other process does; nothing when it is run as a test.
 #[test]
 fn child() {
-    let Ok(dies_at) = std::env::var("TEST_DIES_AT") else { return };
+    let Ok(dies_at) = std::env::var(DIES) else { return };
     let dies_at: usize = dies_at.parse().unwrap();
     let source = source(|step, _| {
         if step == dies_at {
@@ -37,7 +42,7 @@ fn child() {
     let tree = Tree::open(Path::new(".")).unwrap();
     io::Write::write_all(&mut io::stdout(), b"\nready\n").unwrap();
     io::Write::flush(&mut io::stdout()).unwrap();
-    match std::env::var("TEST_RECOVERS").unwrap().is_empty() {
+    match std::env::var(RECOVERS).unwrap().is_empty() {
         true => assert_eq!(apply(&order(), &tree, &source), Applied::Done),
         false => drop(recover(&order(), &tree, &source).unwrap()),
     }
