@@ -142,29 +142,32 @@ impl Bench {
         file: &ProjectPath,
         stop: &Stop,
     ) -> Result<Gated, GateError> {
-        self.run_in(
-            command,
-            file,
-            Times { leaves: false, ..Times::new(command.timeout) },
-            true,
-            stop,
-        )
+        let times = Times { leaves: false, ..Times::new(command.timeout) };
+        self.run_in(command, Some(file), times, true, stop)
+    }
+
+    /// Runs a gate on all the proposed files at once, which may be none. Nothing stands for one of them
+    /// in its arguments.
+    pub fn run_on_all(self, command: Command<'_>, stop: &Stop) -> Result<Gated, GateError> {
+        let times = Times { leaves: false, ..Times::new(command.timeout) };
+        self.run_in(command, None, times, true, stop)
     }
 
     /// As [`Bench::run`]; confined or not.
     fn run_in(
         &self,
         command: Command<'_>,
-        file: &ProjectPath,
+        file: Option<&ProjectPath>,
         times: Times,
         confined: bool,
         stop: &Stop,
     ) -> Result<Gated, GateError> {
         program::require_a_kernel_that_can_watch()?;
-        if self.needs().iter().any(|need| need.path == *file) {
-            return Err(GateError::Own(file.clone()));
+        let files = file.map_or(self.proposed(), std::slice::from_ref);
+        if let Some(own) = self.needs().iter().find(|need| files.contains(&need.path)) {
+            return Err(GateError::Own(own.path.clone()));
         }
-        if !self.proposed().contains(file) {
+        if let Some(file) = file.filter(|file| !self.proposed().contains(file)) {
             return Err(GateError::NotProposed(file.clone()));
         }
         let argv: Vec<OsString> =
@@ -194,11 +197,11 @@ impl Bench {
     }
 
     /// An argument, with what it stands for.
-    fn argument(&self, text: &str, file: &ProjectPath) -> OsString {
-        match text {
-            "{file}" => self.root().join(file.as_str()).into(),
-            "{path}" => file.as_str().into(),
-            other => other.into(),
+    fn argument(&self, text: &str, file: Option<&ProjectPath>) -> OsString {
+        match (text, file) {
+            ("{file}", Some(file)) => self.root().join(file.as_str()).into(),
+            ("{path}", Some(file)) => file.as_str().into(),
+            (other, _) => other.into(),
         }
     }
 

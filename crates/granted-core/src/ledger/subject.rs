@@ -53,11 +53,6 @@ impl Subject {
         Subject(format!("grant:{id}").into())
     }
 
-    /// Whether it is a grant.
-    pub fn is_grant(&self) -> bool {
-        self.as_str().starts_with("grant:")
-    }
-
     /// What grants are about. Each mint moves it, so that two racing mints conflict.
     pub fn object(object: &Object) -> Subject {
         // Not by Display, which escapes: the subject holds the id's own bytes.

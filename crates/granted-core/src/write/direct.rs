@@ -8,7 +8,7 @@ pub mod sign;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::agent::Agent;
@@ -97,30 +97,13 @@ pub enum AlwaysDirect {
     Direct,
 }
 
-/// Reads gates, each once, by names whose order is the same in every encoding.
+/// Reads gates by plain names: others may sort differently in UTF-8 and in the canonical form.
 fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Name, Digest>, D::Error> {
-    struct Gates;
-    impl<'de> Visitor<'de> for Gates {
-        type Value = BTreeMap<Name, Digest>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("gates by name")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut gates = BTreeMap::new();
-            while let Some((name, digest)) = map.next_entry::<Name, Digest>()? {
-                if !brief::is_gate_name(&name) {
-                    return Err(A::Error::custom(format!("`{name}` is no name of a gate")));
-                }
-                if gates.insert(name, digest).is_some() {
-                    return Err(A::Error::custom("a gate stands there twice"));
-                }
-            }
-            Ok(gates)
-        }
+    let gates: BTreeMap<Name, Digest> = BTreeMap::deserialize(deserializer)?;
+    match gates.keys().find(|name| !brief::is_gate_name(name)) {
+        Some(name) => Err(D::Error::custom(format!("`{name}` is no name of a gate"))),
+        None => Ok(gates),
     }
-    deserializer.deserialize_map(Gates)
 }
 
 /// A direct grant as it lies in the grants file.

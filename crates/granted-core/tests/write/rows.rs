@@ -185,18 +185,15 @@ proptest! {
 
 /// Names that sort differently in UTF-8 and UTF-16 would be written in an order that no other program has.
 #[test]
-fn a_gate_has_a_plain_name_and_stands_there_once() {
+fn a_gate_has_a_plain_name() {
     let grant = writes::grant(id(0), 1, now(), Key::file(1).public.id());
     let text = serde_json::to_string(&grant).unwrap();
     let gate = format!("\"lint\":\"{}\"", Digest::of(b"ruff"));
     assert!(text.contains(&gate));
     assert!(serde_json::from_str::<DirectGrant>(&text).is_ok());
-    for (bad, why) in [
-        (format!("{gate},{gate}"), "stands there twice"),
-        (gate.replace("lint", "lint "), "no name of a gate"),
-        (gate.replace("lint", "\u{ff21}"), "no name of a gate"),
-    ] {
-        let error = serde_json::from_str::<DirectGrant>(&text.replace(&gate, &bad)).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
+    for name in ["lint ", "\u{ff21}"] {
+        let bad = text.replace(&gate, &gate.replace("lint", name));
+        let error = serde_json::from_str::<DirectGrant>(&bad).unwrap_err();
+        assert!(error.to_string().contains("no name of a gate"), "{error}");
     }
 }

@@ -59,7 +59,8 @@ impl Project {
         let bench = self.bench(&[("src/x", "x")], &[]).unwrap();
         let argv = ["bash", "-c", script, "bash", "{file}", "{path}"].map(String::from);
         let command = Command { argv: &argv, timeout: times.timeout, allow_unconfined: false };
-        let gated = bench.run_in(command, &path("src/x"), times, confined, &Stop::new().unwrap());
+        let gated =
+            bench.run_in(command, Some(&path("src/x")), times, confined, &Stop::new().unwrap());
         drop(bench);
         assert_eq!(self.left(), 0);
         gated.unwrap()
@@ -70,7 +71,7 @@ fn run(bench: &Bench, argv: &[&str], file: &str) -> Result<Gated, GateError> {
     let argv: Vec<String> = argv.iter().map(|text| text.to_string()).collect();
     let timeout = Duration::from_secs(30);
     let command = Command { argv: &argv, timeout, allow_unconfined: false };
-    bench.run_in(command, &path(file), TIMES, true, &Stop::new().unwrap())
+    bench.run_in(command, Some(&path(file)), TIMES, true, &Stop::new().unwrap())
 }
 
 const TIMES: Times = Times {
@@ -339,7 +340,7 @@ fn on_a_small_disk() {
     let file = path("src/x");
     let proposed = Proposed { path: &file, content: b"x", mode: 0o644 };
     let bench = Bench::new(&here, &project.tree, &[proposed], &[]).unwrap();
-    let gated = bench.run_in(command, &file, TIMES, true, &Stop::new().unwrap()).unwrap();
+    let gated = bench.run_in(command, Some(&file), TIMES, true, &Stop::new().unwrap()).unwrap();
     assert!(gated.run.stderr.tail.contains("No space left on device"), "{gated:?}");
     let more =
         Bench::new(&here, &project.tree, &[Proposed { content: &[0; 9000], ..proposed }], &[]);
@@ -377,7 +378,8 @@ fn without_landlock() {
     let bench = project.bench(&[("src/x", "x")], &[]).unwrap();
     let argv = ["sh", "-c", "echo > ran"].map(String::from);
     let refuse = Command { argv: &argv, timeout: TIMES.timeout, allow_unconfined: false };
-    let run = |command| bench.run_in(command, &path("src/x"), TIMES, true, &Stop::new().unwrap());
+    let run =
+        |command| bench.run_in(command, Some(&path("src/x")), TIMES, true, &Stop::new().unwrap());
     assert!(matches!(run(refuse), Err(GateError::Unconfined)));
     assert!(!bench.root().join("ran").exists());
     let gated = run(Command { allow_unconfined: true, ..refuse }).unwrap();

@@ -2,7 +2,7 @@
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
-use granted_core::ledger::Head;
+use granted_core::ledger::{By, Head};
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::text::{Name, Note, Words};
 use granted_core::time::Stamp;
@@ -14,7 +14,7 @@ use granted_core::write::direct::{Active, VerifiedGrant};
 use granted_core::write::dispatch::DispatchState;
 use granted_core::write::event::Request;
 use granted_core::write::request::{Day, id_of_key};
-use granted_core::write::{After, Agent, Project, ProjectPath, Refusal, RequestState};
+use granted_core::write::{After, Agent, FileChange, Project, ProjectPath, Refusal, RequestState};
 use granted_exec::Stop;
 
 use super::apply::apply;
@@ -182,6 +182,7 @@ fn attempt<A: Asker>(
                     Err(e) => return Err(unclaimed(book, id, e).into()),
                 };
                 directs.claimed(book, grant.grant().grant_id, files);
+                witness::tell(book, claim.last());
                 return Ok(match apply(book, &project, claim) {
                     Ok(state) => Answer::Filed { state: Box::new(state), replayed: false },
                     Err(e) => Answer::Unknown { id, why: e.to_string() },
@@ -211,7 +212,7 @@ fn earlier(
 
 /// Whether a proposal is what was filed, wherever its paths lead by now.
 fn is_same(project: &OpenProject, filed: &Request, proposal: &Proposal) -> bool {
-    let is = |(filed, asked): (&granted_core::write::FileChange, &Change)| {
+    let is = |(filed, asked): (&FileChange, &Change)| {
         let Ok(path) = ProjectPath::normalise(&asked.path) else { return false };
         let leads = || project.tree().resolve(&path).is_ok_and(|place| place.path == filed.path);
         filed.before.map(|before| before.sha256) == asked.base
@@ -312,7 +313,7 @@ fn staged(
     request: Request,
     why: Option<Words>,
     facts: &Facts<'_>,
-    by: &granted_core::ledger::By,
+    by: &By,
 ) -> Result<Option<Answer>, Denied> {
     match book.append(&[decide::stage(id, request, why, facts, by)]) {
         Ok(_) => {}

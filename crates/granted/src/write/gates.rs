@@ -55,7 +55,7 @@ pub fn run(
         proposed.push(Proposed { path: &change.path, content, mode });
     }
     let unconfined = asker.brief.allow_unconfined_gates;
-    due.into_iter().map(|gate| one(project, gate, changes, &proposed, unconfined, stop)).collect()
+    due.into_iter().map(|gate| one(project, gate, &proposed, unconfined, stop)).collect()
 }
 
 /// The runs that a change set needs. A deletion is looked at only by gates that look at the whole.
@@ -77,7 +77,6 @@ fn due<'a>(asker: &Asker<'a>, asked: &[Name], changes: &'a [FileChange]) -> Vec<
 fn one(
     project: &OpenProject,
     (name, gate, path): Due<'_>,
-    changes: &[FileChange],
     proposed: &[Proposed<'_>],
     allow_unconfined: bool,
     stop: &Stop,
@@ -95,11 +94,12 @@ fn one(
     let files = copied(&found, bench.needs());
     let digest = gate.identity((&program.0, program.1), &files);
     let command = Command { argv: &gate.argv, timeout: gate.timeout, allow_unconfined };
-    // A gate that looks at the whole names no file in its arguments.
-    let file = path.or(changes.first().map(|change| &change.path));
-    let file = file.ok_or_else(|| unavailable("there is no file".into()))?;
-    let gated = bench.run(command, file, stop).map_err(|e| unavailable(e.to_string()))?;
-    if gated.run.ended != Ended::Exit(0) {
+    let gated = match path {
+        Some(path) => bench.run(command, path, stop),
+        None => bench.run_on_all(command, stop),
+    };
+    let gated = gated.map_err(|e| unavailable(e.to_string()))?;
+    if !gated.passed() {
         return Err(Denied::new(Refusal::GateFailed, failed(name, path, &gated)));
     }
     Ok(GateRun {
@@ -122,6 +122,7 @@ fn failed(name: &Name, path: Option<&ProjectPath>, gated: &Gated) -> String {
     let all = output.chars().count();
     let end: String = output.chars().skip(all.saturating_sub(QUOTED)).collect();
     let ended = match run.ended {
+        Ended::Exit(0) => "it left processes behind".into(),
         Ended::Exit(code) => format!("exit {code}"),
         Ended::Signal(signal) => format!("ended by signal {signal}"),
         Ended::TimedOut => "it took too long".into(),

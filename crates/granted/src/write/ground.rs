@@ -23,6 +23,7 @@ use super::project::{OpenProject, ReadBrief};
 use crate::book::Book;
 use crate::decision::asker::Patient;
 use crate::home::Home;
+use crate::ledger::verify::verify;
 
 /// What the tests begin with.
 pub const BRIEF: &str = "\
@@ -180,9 +181,10 @@ impl Ground {
     /// The kinds of the rows after the opening, without `write.`, of a ledger that must be whole.
     pub fn kinds(&self) -> Vec<String> {
         let book = self.book();
-        let rows = book.ledger.head().unwrap().map_or(1, |head| head.seq);
+        let found = verify(&*book.ledger, &mut |_| {}).unwrap();
+        assert_eq!(found.fault, None);
         let kind = |seq| book.ledger.row(seq).unwrap().unwrap().event.kind();
-        (2..=rows).map(|seq| kind(seq).trim_start_matches("write.").to_owned()).collect()
+        (2..=found.rows).map(|seq| kind(seq).trim_start_matches("write.").to_owned()).collect()
     }
 }
 

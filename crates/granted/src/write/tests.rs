@@ -2,5 +2,6 @@
 
 mod direct;
 mod faults;
+mod gates;
 mod paths;
 mod staging;

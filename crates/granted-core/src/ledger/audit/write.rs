@@ -27,12 +27,12 @@ pub(super) fn check(
     book: Option<Id>,
     emit: &mut dyn FnMut(Move),
 ) -> Result<(), &'static str> {
-    let mut moves = |(subject, before): &(Subject, u64), step: Step| {
+    let mut moves = |(subject, before): &Ref, step: Step| {
         let step = super::Step::Write(step);
         emit(Move { subject: hash(subject), seq: row.seq, before: *before, step });
     };
     // A second move of a subject by the same row, which comes after the first.
-    let again = |(subject, _): &(Subject, u64)| (subject.clone(), row.seq);
+    let again = |(subject, _): &Ref| (subject.clone(), row.seq);
     let at = row.at.micros();
     match (&row.event, row.refs.as_slice()) {
         (Event::WriteStaged(body), [write, rest @ ..]) => {
@@ -157,6 +157,9 @@ pub(super) fn check(
     Ok(())
 }
 
+/// A subject, and the row that moved it before.
+type Ref = (Subject, u64);
+
 const KIND: &str = "its `refs` are not those of its kind";
 
 fn check_request(request: &Request) -> Result<(), &'static str> {
@@ -176,8 +179,8 @@ fn check_request(request: &Request) -> Result<(), &'static str> {
 fn day_of<'r>(
     request: &Request,
     at: Stamp,
-    refs: &'r [(Subject, u64)],
-) -> Result<(Option<&'r (Subject, u64)>, &'r [(Subject, u64)]), &'static str> {
+    refs: &'r [Ref],
+) -> Result<(Option<&'r Ref>, &'r [Ref]), &'static str> {
     let Some(agent) = &request.agent else { return Ok((None, refs)) };
     let (day, rest) = refs.split_first().ok_or(KIND)?;
     let days = [at, at.minus(Duration::from_secs(24 * 3_600))];
@@ -188,7 +191,7 @@ fn day_of<'r>(
 }
 
 /// The day that a row moves beside the change set that it ends, if it does.
-fn ended(refs: &[(Subject, u64)]) -> Result<Option<&(Subject, u64)>, &'static str> {
+fn ended(refs: &[Ref]) -> Result<Option<&Ref>, &'static str> {
     match refs {
         [] => Ok(None),
         [day] if day.0.is_day() => Ok(Some(day)),
@@ -196,7 +199,7 @@ fn ended(refs: &[(Subject, u64)]) -> Result<Option<&(Subject, u64)>, &'static st
     }
 }
 
-fn hash_of(subject: Option<&(Subject, u64)>) -> u64 {
+fn hash_of(subject: Option<&Ref>) -> u64 {
     subject.map_or(0, |(subject, _)| hash(subject))
 }
 

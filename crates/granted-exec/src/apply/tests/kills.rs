@@ -15,8 +15,8 @@ fn start(project: &Project, dies_at: usize, recovers: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["apply::tests::kills::child", "--exact", "--nocapture"])
         .current_dir(project.dir.path())
-        .env("GRANTED_TEST_DIES_AT", dies_at.to_string())
-        .env("GRANTED_TEST_RECOVERS", if recovers { "yes" } else { "" })
+        .env("TEST_DIES_AT", dies_at.to_string())
+        .env("TEST_RECOVERS", if recovers { "yes" } else { "" })
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -26,7 +26,7 @@ fn start(project: &Project, dies_at: usize, recovers: bool) -> Child {
 /// What the other process does; nothing when it is run as a test.
 #[test]
 fn child() {
-    let Ok(dies_at) = std::env::var("GRANTED_TEST_DIES_AT") else { return };
+    let Ok(dies_at) = std::env::var("TEST_DIES_AT") else { return };
     let dies_at: usize = dies_at.parse().unwrap();
     let source = source(|step, _| {
         if step == dies_at {
@@ -37,7 +37,7 @@ fn child() {
     let tree = Tree::open(Path::new(".")).unwrap();
     io::Write::write_all(&mut io::stdout(), b"\nready\n").unwrap();
     io::Write::flush(&mut io::stdout()).unwrap();
-    match std::env::var("GRANTED_TEST_RECOVERS").unwrap().is_empty() {
+    match std::env::var("TEST_RECOVERS").unwrap().is_empty() {
         true => assert_eq!(apply(&order(), &tree, &source), Applied::Done),
         false => drop(recover(&order(), &tree, &source).unwrap()),
     }

@@ -21,6 +21,7 @@ pub(super) const ENVIRONMENT: &[Row] = &[
         "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
     ),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
+    ("`LOGNAME`, `USER`", "your login name, where `--by` is left out"),
 ];
 
 pub(super) const PASSED_ON: &[Row] = &[

@@ -11,7 +11,8 @@ use crate::home::Run;
 const KILLS: u32 = 60;
 
 /// The system calls before which it is killed: those that change a file, a folder or the ledger.
-const CALLS: &str = "pwrite64,fchmod,mkdirat,renameat2,unlinkat,fsync,fdatasync";
+const CALLS: [&str; 7] =
+    ["pwrite64", "fchmod", "mkdirat", "renameat2", "unlinkat", "fsync", "fdatasync"];
 
 /// Five files: changed, made in a new folder, and deleted. What they are to be after this round.
 fn stage(ground: &Ground, round: usize) -> (String, String) {
@@ -53,22 +54,25 @@ fn looked_after(ground: &Ground, round: usize, id: &str) -> bool {
 fn killed_before_any_system_call_it_is_all_old_or_all_new() {
     let ground = Ground::new();
     let (mut old, mut new) = (0, 0);
-    for at in 1.. {
-        let round = usize::try_from(at).unwrap();
-        let (id, digest) = stage(&ground, round);
-        let mut strace = ground.home.other("strace");
-        strace.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={CALLS}"));
-        strace.arg("-e").arg(format!("inject={CALLS}:signal=SIGKILL:when={at}"));
-        strace.arg(crate::home::GRANTED);
-        strace.args(["writes", "approve", &id, "--digest", &digest, "--by", "me"]);
-        let run: Run = strace.output().expect("strace, which this test needs").into();
-        if run.code == 0 {
-            assert!(looked_after(&ground, round, &id));
-            break;
-        }
-        match looked_after(&ground, round, &id) {
-            true => new += 1,
-            false => old += 1,
+    for call in CALLS {
+        for at in 1.. {
+            let round = old + new;
+            let (id, digest) = stage(&ground, round);
+            let mut strace = ground.home.other("strace");
+            strace.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={call}"));
+            strace.arg("-e").arg(format!("inject={call}:signal=SIGKILL:when={at}"));
+            strace.arg(crate::home::GRANTED);
+            strace.args(["writes", "approve", &id, "--digest", &digest, "--by", "me"]);
+            let run: Run = strace.output().expect("strace, which this test needs").into();
+            let is_new = looked_after(&ground, round, &id);
+            if run.code == 0 {
+                assert!(is_new);
+                break;
+            }
+            match is_new {
+                true => new += 1,
+                false => old += 1,
+            }
         }
     }
     assert!(old > 10 && new > 10, "{old} {new}");
