@@ -115,7 +115,6 @@ fn d11_every_field_is_shown_and_without_a_yes_nothing_is_signed() {
     let home = &world.home;
     std::fs::remove_file(home.ledger()).unwrap();
     new_key(home, "ada");
-    at_terminal(home, "key trust ada", &[("password", PASSWORD)]).ok();
     let line = "writes sign producer --project site --key ada --max-writes 3";
     let rows = home.rows().len();
     at_terminal(home, line, &[("sign this?", "no")]).exits(1);
