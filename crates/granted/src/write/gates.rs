@@ -186,6 +186,8 @@ fn program(
     let argv = [OsString::from(named)];
     let found = find_program(&argv, Path::new("/"), OsStr::new(DEFAULT_PATH));
     let found = found.map_err(|e| e.to_string())?;
-    let digest = files::digest(&found)?;
-    Ok((found.display().to_string(), digest))
+    // Many are links to what they are in this version.
+    let real = found.canonicalize().map_err(|e| format!("`{}`: {e}", found.display()))?;
+    let digest = files::digest(&real)?;
+    Ok((real.display().to_string(), digest))
 }

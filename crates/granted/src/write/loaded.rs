@@ -13,8 +13,8 @@ use granted_core::id::Id;
 use granted_core::store::{AppendError, ReadError};
 use granted_core::trust::Trust;
 use granted_core::write::direct::sign::loaded_row;
-use granted_core::write::direct::{Active, Policy, Problem, VerifiedGrant, verify};
-use granted_core::write::{Agent, Project};
+use granted_core::write::direct::{Active, Facts, Policy, Problem, VerifiedGrant, verify};
+use granted_core::write::{Agent, DirectRecord, Project};
 
 use super::direct::{
     GatherError, Gathered, active_grants, count_direct_writes, gates_now, read_grants, rows_of,
@@ -141,24 +141,27 @@ impl Loaded {
         }
         memory.mark = mark(book).map_err(unread)?;
         drop(memory);
-        let own = |record: &&granted_core::write::DirectRecord| {
+        let own = |record: &&DirectRecord| {
             record.grant.agent == self.agent && self.active.contains(&record.grant.grant_id)
         };
         let record = records.iter().find(own);
         let record = record.ok_or_else(|| anew("the agent's direct grant is gone"))?;
-        let mut gathered = Gathered {
-            book: book.id().map_err(|e| Fault::Now(e.to_string()))?,
-            trust: trust(book).map_err(unread)?,
-            policy: self.policy.clone(),
-            standing: Default::default(),
-        };
+        let id = book.id().map_err(|e| Fault::Now(e.to_string()))?;
+        let (trust, mut policy) = (trust(book).map_err(unread)?, self.policy.clone());
         if read.sha256 != self.brief {
             // The gates that run are compared with the grant in any case; these are the others.
-            gathered.policy.gates = gates_now(project, &read.brief);
+            policy.gates = gates_now(project, &read.brief);
         }
+        let facts = Facts {
+            book: id,
+            project: project.name(),
+            trust: &trust,
+            policy: &policy,
+            brief: &read.brief,
+            now: book.now(),
+        };
         let rows = rows_of(book, record.grant.grant_id).map_err(unread)?;
-        verify(record, &rows, &gathered.facts(book, project, &read.brief))
-            .map_err(|problem| Fault::Now(problem.to_string()))
+        verify(record, &rows, &facts).map_err(|problem| Fault::Now(problem.to_string()))
     }
 }
 

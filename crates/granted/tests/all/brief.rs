@@ -103,10 +103,3 @@ fn the_schema_and_the_parser_agree() {
         assert!(!is_valid(&bad), "the schema takes {to}");
     }
 }
-
-#[test]
-fn the_brief_of_the_guide_is_one() {
-    let guide = include_str!("../../../../docs/writes.md");
-    let brief = guide.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    assert!(is_read(brief));
-}

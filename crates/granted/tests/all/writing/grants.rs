@@ -86,12 +86,35 @@ fn a_revocation_acts_at_once_and_an_old_file_gives_nothing_back() {
 }
 
 #[test]
+fn n9_a_witness_misses_the_write_that_an_older_ledger_has_lost() {
+    let world = World::new();
+    let home = &world.home;
+    let stick = home.dir().join("stick/granted.checkpoint");
+    std::fs::create_dir(stick.parent().unwrap()).unwrap();
+    home.write(".granted/config.toml", format!("witness = [{stick:?}]\n"));
+    home.say("ledger checkpoint").ok();
+    world.sign("producer", "--max-writes 1");
+    let nonce = world.nonce("producer");
+    let before = home.bytes();
+    let mut client = world.serve("producer");
+    let filed = client.call("write_file", world.change("src/a.txt", "two\n", &nonce));
+    assert_eq!(filed["status"], "applied", "{filed}");
+    client.end();
+    std::fs::write(home.ledger(), before).unwrap();
+    let _ = std::fs::remove_dir_all(home.root().join("index"));
+    let mut client = world.serve("producer");
+    let refused = client.call("write_file", world.change("src/a.txt", "three\n", &nonce));
+    assert_eq!(refused["reason"], "ledger_rolled_back", "{refused}");
+    client.end();
+    assert_eq!(world.text("src/a.txt"), "two\n");
+}
+
+#[test]
 fn d11_every_field_is_shown_and_without_a_yes_nothing_is_signed() {
     let world = World::new();
     let home = &world.home;
     std::fs::remove_file(home.ledger()).unwrap();
     new_key(home, "ada");
-    at_terminal(home, "key trust ada", &[("password", PASSWORD)]).ok();
     let line = "writes sign producer --project site --key ada --max-writes 3";
     let rows = home.rows().len();
     at_terminal(home, line, &[("sign this?", "no")]).exits(1);

@@ -81,7 +81,7 @@ fn what_is_wrong_with_a_brief_is_told_with_its_line() {
         [
             "wrong line 3: agents.producer: there is no gate `gone`",
             "wrong line 3: agents.producer: `approval = \"direct\"` needs `dispatch = \"required\"`",
-            "wrong line 17: caps.files: it is 1 to 64",
+            "wrong line 16: caps.files: it is 1 to 64",
         ]
     );
     home.write("site/granted.toml", "[agents.x]\ntools = ['write_file']\nmore = 1\n");
