@@ -55,8 +55,17 @@ pub(super) const FILES: &[Row] = &[
     ("`index/`", "an index of the ledger, and nodes of its tree; it may be deleted"),
     ("`keys/NAME.pem`", "the person's keys, each sealed with a password"),
     ("`book.key`", "beside the ledger, the book's own private key, made with the first checkpoint"),
+    (
+        "`direct-grants/PROJECT-HASH.json`",
+        "the direct grants of a project, signed. A copy put back gives nothing that was taken back",
+    ),
     ("`checkpoint`", "beside the ledger, the newest checkpoint"),
     ("`acts/`", "a locked file for each process that acts"),
+    (
+        "`blobs/`",
+        "beside the ledger, the contents that requests bring and replace, each under its SHA-256. \
+         Without them nothing waiting can be approved, and nothing taken back",
+    ),
     (
         "`notices/`",
         "beside the ledger, an empty file for each notice that was given. It may be deleted; then notices may be repeated",
