@@ -18,7 +18,7 @@ pub(super) const ENVIRONMENT: &[Row] = &[
     ("`GRANTED_STORE`", "the folder of the grants' documents"),
     (
         "`XDG_CONFIG_HOME`",
-        "the units of `granted timer`, in `systemd/user` there; default `~/.config`",
+        "the units of `granted timer`, in `systemd/user` there, and the config of Goose; default `~/.config`",
     ),
     ("`NO_COLOR`", "set: no colour, also on a terminal"),
     ("`LOGNAME`, `USER`", "your login name, where `--by` is left out"),
@@ -53,8 +53,16 @@ pub(super) const FILES: &[Row] = &[
     ("`index/`", "an index of the ledger, and nodes of its tree; it may be deleted"),
     ("`keys/NAME.pem`", "the person's keys, each sealed with a password"),
     ("`book.key`", "beside the ledger, the book's own private key, made with the first checkpoint"),
+    (
+        "`direct-grants/PROJECT-HASH.json`",
+        "the direct grants of a project, signed. A copy put back gives nothing that was taken back",
+    ),
     ("`checkpoint`", "beside the ledger, the newest checkpoint"),
     ("`acts/`", "a locked file for each process that acts"),
+    (
+        "`blobs/`",
+        "beside the ledger, the contents that requests bring and replace, each under its SHA-256. Without them nothing waiting can be approved, and nothing taken back",
+    ),
     (
         "`notices/`",
         "beside the ledger, an empty file for each notice that was given. It may be deleted; then notices may be repeated",
