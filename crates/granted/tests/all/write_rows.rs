@@ -55,9 +55,9 @@ write.approved       src/a.py by ada, digest d06a432ee37234ace13e35cf0b9c8f8a12e
 write.applied        [01M3RN7Q000000000000000001]
 write.refused        out_of_scope in /home/ada/site -- `src/b.py` is in none of the agent's write scopes [01M3RN7Q000000000000000002] by producer
 write.staged         src/a.py in /home/ada/site, taking back 01M3RN7Q000000000000000001 until 2026-10-01T08:00:00Z [01M3RN7Q000000000000000003]
-write.approved       src/a.py by ada, digest b93e8d86028ddefc6ac63839ebbac61e38c73a2bd248e3c8f3f38009de1b2b3d [01M3RN7Q000000000000000003]
+write.approved       src/a.py by ada, digest b33788b85e5af20fa41481a7207d32941583c5d73aac0f8b1a2461485e855cf3 [01M3RN7Q000000000000000003]
 write.undone         `src/a.py` is not what it was when it was approved [01M3RN7Q000000000000000003]
-write.approved       src/a.py by ada, digest b93e8d86028ddefc6ac63839ebbac61e38c73a2bd248e3c8f3f38009de1b2b3d [01M3RN7Q000000000000000003]
+write.approved       src/a.py by ada, digest b33788b85e5af20fa41481a7207d32941583c5d73aac0f8b1a2461485e855cf3 [01M3RN7Q000000000000000003]
 write.unresolved     src/a.py -- somebody else wrote it [01M3RN7Q000000000000000003]
 write.rejected       by ada (a stays one) [01M3RN7Q000000000000000003]
 write.direct_granted producer in /home/ada/site: 50 files until 2026-10-07T08:00:13Z, signed with 44518f9afd07a931 [01M3RN7Q00000000000000002D]
