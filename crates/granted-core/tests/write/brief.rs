@@ -9,7 +9,7 @@ use granted_core::write::{Brief, ProjectPath};
 use super::world::{BRIEF, brief};
 
 fn error(text: &str) -> String {
-    toml::from_str::<Brief>(text).expect_err(text).to_string()
+    toml::from_str::<Brief>(text).unwrap_err().to_string()
 }
 
 fn gate(argv: &str) -> GateEntry {

@@ -186,7 +186,7 @@ fn each_reason_for_staging() {
     world.tell(writes::dispatched(1, 10));
     world.tell(writes::dispatched(2, 11));
     let (narrow, wide) = (world.dispatch(1).unwrap(), world.dispatch(2).unwrap());
-    let active = world.active(&[record.clone()]);
+    let active = world.active(std::slice::from_ref(&record));
     let none = Active::default();
     let agent = writes::agent();
     let careful: Agent = "careful".parse().unwrap();

@@ -54,7 +54,8 @@ fn no_row_is_written_after_what_it_rests_on() {
         permit.claim(ledger).map(|_| ())
     };
     let day = now().plus(Duration::from_secs(86_400));
-    let cases: [(&str, Stamp, &dyn Fn(&MemoryLedger) -> Claimed); 4] = [
+    type Claims<'a> = &'a dyn Fn(&MemoryLedger) -> Claimed;
+    let cases: [(&str, Stamp, Claims<'_>); 4] = [
         ("its grant", hour, &|ledger| direct(&short, ledger)),
         ("its dispatch", four, &|ledger| direct(&long, ledger)),
         ("what is staged", four, &|ledger| stage(&with, ledger)),

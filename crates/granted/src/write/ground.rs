@@ -1,4 +1,5 @@
 //! A project and a book for tests of the pipelines: real files, and a clock that stands.
+#![allow(clippy::disallowed_methods)]
 
 use std::convert::Infallible;
 use std::fs;

@@ -82,7 +82,7 @@ impl World {
     /// A server for an agent, shaken hands with.
     pub fn serve(&self, agent: &str) -> Client {
         let args = ["writes", "mcp", "--agent", agent, "--project", "site"];
-        let mut client = Client::of(self.home.command(&args));
+        let mut client = Client::of(self.home.command(args));
         client.initialize("2025-11-25");
         client
     }

@@ -1,5 +1,6 @@
 //! Direct grants, from their signing to their last write. The names begin with the cases of the
 //! specification.
+#![allow(clippy::disallowed_methods)]
 
 use std::convert::Infallible;
 use std::fs;

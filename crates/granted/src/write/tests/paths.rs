@@ -1,4 +1,5 @@
 //! Paths and contents, friendly and hostile.
+#![allow(clippy::disallowed_methods)]
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
