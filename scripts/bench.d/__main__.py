@@ -10,8 +10,10 @@ from machine import machine
 from mcp_line import mcp
 from peers import claim, cycle
 from probes import probes
+from spends_line import spends
+from writes_line import writes
 
-LINES = [discharge, process, signed, threads, status, verify, prove, mcp, claim, cycle, durable, probes]
+LINES = [discharge, process, signed, threads, status, verify, prove, mcp, writes, spends, claim, cycle, durable, probes]
 PAGE = Path("docs/performance.md")
 
 program, works, folder, *words = sys.argv[1:]

@@ -1,0 +1,83 @@
+"""`sats agent`: filing beside a synced append, listing and memory."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from statistics import median
+
+from bench import Bench, environment
+from budgets import reference
+from figures import amount, ratio, spread
+from mcp_line import Server
+from table import BUDGET, Table
+from writes_line import multiply, timed
+
+PASSWORD = "correct horse"
+ADDRESS = "tb1pvlnw9n2zuefmxzwmuz0763uajw8nmaattkhd8002g3ekejjspxtshu2q9n"
+COUNT, RECORDS = 15, 10_000
+
+
+def typed(home: Path, words: list[str], *answers: tuple[str, str]) -> str:
+    """Runs a command at a terminal, and types each answer when it is asked for; what was shown."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe(words[0], words, environment(home))
+    shown = b""
+    waiting = list(answers)
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+        if waiting and waiting[0][0].encode() in shown:
+            os.write(terminal, waiting.pop(0)[1].encode() + b"\n")
+            shown = b""
+    _, status = os.waitpid(pid, 0)
+    assert status == 0 and not waiting, (words, status, shown)
+    return shown.decode()
+
+
+def grant(bench: Bench, home: Path, *words: str) -> str:
+    """A new grant for `bench`; its token."""
+    command = [bench.program, "sats", "agent", "grant", "bench", "--budget", "1m", "--max-fee", "1k", *words, "--json"]
+    shown = typed(home, command, ("password", PASSWORD))
+    return json.loads(shown[shown.index("{") :])["token"]
+
+
+def spends(bench: Bench) -> Table:
+    table = Table("spends", BUDGET)
+    home = bench.sub("spends") / "home"
+    home.mkdir(mode=0o700)
+    init = [bench.program, "sats", "init", "--words", "12"]
+    typed(home, init, ("password", PASSWORD), ("again", PASSWORD))
+    rows = os.open(bench.folder / "spend-rows", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    filed, base, true, resident = [], [], [], 0
+    for _ in range(COUNT):
+        # A server lets some through at once, so each has a few.
+        token = grant(bench, home)
+        server = Server(home, "env", f"SATS_AGENT_TOKEN={token}", bench.program, "sats", "agent", "serve", "bench")
+        for turn in range(15):
+            arguments = {"address": ADDRESS, "amount_sat": 1_000 + turn, "idempotency_key": f"k{turn}"}
+            answer = timed(filed, lambda: server.call("request_send", **arguments))
+            assert answer["status"] == "pending_approval", answer
+            size = len((home / "ledger.jsonl").read_bytes().splitlines()[-1]) + 1
+            timed(base, lambda: (os.write(rows, b"x" * size), os.fdatasync(rows)))
+            timed(true, lambda: subprocess.run(["/bin/true"], check=True))
+        resident = max(resident, server.resident())
+        server.end()
+    whole, text = ratio(filed, base)
+    table.budget("a request filed over stdio", spread(filed, "µs"), f"a synced append of its row: {spread(base, 'µs')}", text, "at most 1.5 ×", whole <= 1.5)
+    table.budget("`sats agent serve`, resident", f"{amount(resident / 1024)} MiB", "", "", "under 40 MiB", resident < 40 * 1024)
+    multiply(home / "ledger.jsonl", "spend.filed", RECORDS - len(filed))
+    took = []
+    for _ in range(41):
+        listed = timed(took, lambda: bench.granted(home, "sats", "agent", "requests", "--all", "--json"))
+        assert listed.stdout.count('"request_id"') + listed.stdout.count('"id":"r-') >= RECORDS, listed.stderr
+    table.budget(f"`sats agent requests --all` of {RECORDS:,} records", spread(took, "ms", 1e3), "", "", "under 50 ms", median(took) < 50_000)
+    table.remarks.append(reference(true))
+    return table

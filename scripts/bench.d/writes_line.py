@@ -1,0 +1,165 @@
+"""`granted writes`: filing, direct writes, and listing, beside the syncs and renames that they cannot do without."""
+
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+from statistics import median
+from time import monotonic_ns
+
+from bench import Bench, environment
+from budgets import reference
+from figures import ratio, spread
+from mcp_line import Server
+from table import BUDGET, Table
+
+BRIEF = """
+[agents.direct]
+tools = ["write_file"]
+write_scopes = ["src/one"]
+approval = "direct"
+dispatch = "required"
+
+[agents.staged]
+tools = ["write_file"]
+write_scopes = ["src/"]
+
+[caps]
+bytes_a_day = 1000000000
+staged = 10000
+"""
+COUNT, SIZE, RECORDS = 200, 10 * 1024, 10_000
+
+
+class Floor:
+    """The bare system calls of one filing: a content kept, a row appended; and of a file replaced."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.rows = os.open(folder / "rows", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def put(self, name: str, content: bytes) -> None:
+        """A file written beside its place, synced, renamed, and its folder synced."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        fd = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(fd, content)
+        os.fsync(fd)
+        os.close(fd)
+        os.rename(f"{path}.new", path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+    def append(self, size: int) -> None:
+        os.write(self.rows, b"x" * size)
+        os.fdatasync(self.rows)
+
+    def staging(self, turn: int, content: bytes) -> None:
+        self.put(f"{turn % 256:02x}/{turn}", content)
+        self.append(900)
+
+    def direct(self, turn: int, content: bytes) -> None:
+        """Two contents kept, a row, the file replaced and what it was taken away, a row."""
+        self.put(f"{turn % 256:02x}/{turn}", content)
+        self.put(f"{(turn + 7) % 256:02x}/{turn}", content)
+        self.append(1_000)
+        self.put("file", content)
+        folder = os.open(self.folder, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+        self.append(300)
+
+
+def content(turn: int) -> str:
+    return f"{turn:08}".ljust(SIZE, "x")
+
+
+def sign(bench: Bench, home: Path, site: Path) -> None:
+    """Trusts a key of OpenSSH, and signs a direct grant with it."""
+    key = site.parent / "key"
+    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], **quiet)
+    words = ["writes", "sign", "direct", "--project", str(site)]
+    unsigned = str(site.parent / "unsigned")
+    for line in (["key", "trust", f"{key}.pub", "--name", "bench"], [*words, "--key", "bench", "--max-writes", "500", "--unsigned-out", unsigned]):
+        done = bench.granted(home, *line)
+        assert done.returncode == 0, done
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "granted.direct-write.v1", unsigned], **quiet)
+    done = bench.granted(home, *words, "--signature", f"{unsigned}.sig")
+    assert done.returncode == 0, done
+
+
+def timed(samples: list[float], work) -> object:
+    began = monotonic_ns()
+    done = work()
+    samples.append((monotonic_ns() - began) / 1e3)
+    return done
+
+
+def writes(bench: Bench) -> Table:
+    table = Table("writes", BUDGET)
+    folder = bench.sub("writes")
+    site, home = folder / "site", folder / "home"
+    (site / "src").mkdir(parents=True)
+    (site / "granted.toml").write_text(BRIEF)
+    home.mkdir(mode=0o700)
+    sign(bench, home, site)
+    serve = lambda agent: Server(home, bench.program, "writes", "mcp", "--agent", agent, "--project", str(site))
+    staging, direct = serve("staged"), serve("direct")
+    staged, staged_base, applied, applied_base, true = [], [], [], [], []
+    floor = Floor(bench.sub("floor"))
+    base, nonce = "absent", ""
+    for turn in range(COUNT):
+        text = content(turn)
+        arguments = {"path": f"src/{turn}", "content": text, "base_sha256": "absent", "rationale": "bench"}
+        answer = timed(staged, lambda: staging.call("write_file", **arguments))
+        assert answer["status"] == "staged", answer
+        timed(staged_base, lambda: floor.staging(turn, text.encode()))
+        if turn % 10 == 0:
+            nonce = bench.granted(home, "writes", "dispatch", "direct", "--project", str(site)).stdout.strip()
+        arguments |= {"path": "src/one", "base_sha256": base, "dispatch": nonce}
+        answer = timed(applied, lambda: direct.call("write_file", **arguments))
+        assert answer["status"] == "applied", answer
+        base = hashlib.sha256(text.encode()).hexdigest()
+        timed(applied_base, lambda: floor.direct(turn, text.encode()))
+        timed(true, lambda: subprocess.run(["/bin/true"], check=True))
+    for server in (staging, direct):
+        server.end()
+    kinds = (("a file of 10 KiB staged over stdio", staged, staged_base), ("the same under a direct grant", applied[1:], applied_base[1:]))
+    for what, ours, bare in kinds:
+        whole, text = ratio(ours, bare)
+        table.budget(what, spread(ours, "µs"), f"its syncs and renames: {spread(bare, 'µs')}", text, "at most 1.5 ×", whole <= 1.5)
+    more = (median(applied) - median(applied_base)) / 1e3
+    table.budget("a direct write beside the bare one", "", "", f"{more:+.2f} ms", "under +1 ms", more < 1)
+    multiply(home / "ledger.jsonl", "write.staged", RECORDS - COUNT)
+    took, alone = [], []
+    for _ in range(41):
+        listed = timed(took, lambda: bench.granted(home, "writes", "staged", "--json"))
+        assert listed.stdout.count('"digest"') >= RECORDS, (listed.stderr, listed.stdout[:300])
+        timed(alone, lambda: subprocess.run(["/bin/true"], check=True))
+    what = f"`granted writes staged` of {RECORDS:,} records"
+    table.budget(what, spread(took, "ms", 1e3), "", "", "under 50 ms", median(took) < 50_000)
+    table.remarks.append(reference(true))
+    return table
+
+
+def multiply(ledger: Path, kind: str, count: int) -> None:
+    """Adds so many rows like the last one of this kind, each of a request of its own, to a ledger."""
+    lines = ledger.read_text().splitlines()
+    like = next(json.loads(line) for line in reversed(lines) if json.loads(line)["kind"] == kind)
+    last, rows = lines[-1], []
+    seq = json.loads(last)["seq"]
+    heads = {subject: number for subject, number in ((s, json.loads(line)["seq"]) for line in lines for s, _ in json.loads(line)["refs"])}
+    owner = like["refs"][0][0]
+    for number in range(count):
+        seq += 1
+        fresh = owner[: len(owner) - 10] + f"{number:010}"
+        refs = [[fresh if subject == owner else subject, 0 if subject == owner else heads[subject]] for subject, _ in like["refs"]]
+        heads |= {subject: seq for subject, _ in refs}
+        row = like | {"prev": hashlib.sha256(last.encode()).hexdigest(), "refs": refs, "seq": seq}
+        last = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        rows.append(last + "\n")
+    with ledger.open("a") as file:
+        file.writelines(rows)
