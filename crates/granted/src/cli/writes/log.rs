@@ -49,11 +49,9 @@ fn line(state: &RequestState, out: &Out) -> String {
     let mark = match state.status {
         Status::Applied => Mark::Good,
         Status::Staged | Status::Applying | Status::Unresolved => Mark::Doubt,
-        Status::Undone
-        | Status::Rejected
-        | Status::Expired
-        | Status::Closed
-        | Status::Refused => Mark::Bad,
+        Status::Undone | Status::Rejected | Status::Expired | Status::Closed | Status::Refused => {
+            Mark::Bad
+        }
     };
     let who = state.agent().map_or_else(|| "(you)".to_owned(), ToString::to_string);
     let changes = state.request().map_or(&[][..], |request| &request.changes);
