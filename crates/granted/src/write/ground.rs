@@ -67,6 +67,16 @@ pub struct Ground {
     pub clock: Arc<FixedClock>,
 }
 
+/// Whatever has happened, the ledger that it leaves is a good one.
+impl Drop for Ground {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let report = crate::ledger::verify::verify(&*self.book().ledger, &mut |_| {}).unwrap();
+            assert_eq!(report.fault, None);
+        }
+    }
+}
+
 impl Ground {
     pub fn new() -> Ground {
         let ground = Ground { dir: tempfile::tempdir().unwrap(), clock: Arc::default() };
