@@ -107,9 +107,8 @@ fn unresolved(
     digest: Digest,
 ) -> Result<RequestState, WordError> {
     let id = state.id;
-    match state.request().filter(|request| request.digest != digest) {
-        Some(request) => return Err(NotNow::Digest(id, request.digest).into()),
-        None => {}
+    if let Some(request) = state.request().filter(|request| request.digest != digest) {
+        return Err(NotNow::Digest(id, request.digest).into());
     }
     let seen = take_up(book, state, Side::Person).map_err(|why| WordError::CutOff(id, why))?;
     seen.ok_or(WordError::Not(NotNow::Status(id, state.status)))
