@@ -23,6 +23,8 @@ pub mod show;
 pub mod sign;
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make and look at files as anybody may")]
 pub(crate) mod ground;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make and look at files as anybody may")]
 mod tests;
