@@ -21,7 +21,7 @@ use crate::config::{Entry, Kind};
 use crate::network;
 use crate::wallet::{Wallet, WalletError};
 pub use fees::{MAX_RATE, rate};
-pub use live::{Live, Providers, prepared};
+pub use live::{Live, Providers};
 
 /// How long one request may take.
 pub(crate) const REQUEST: Duration = Duration::from_secs(30);

@@ -26,6 +26,8 @@
 pub mod chain;
 pub mod config;
 mod files;
+#[cfg(test)]
+mod funded;
 pub mod network;
 pub mod payment;
 pub mod prepare;

@@ -1,11 +1,10 @@
 //! What a PSBT pays, as the wallet's own descriptors tell it and nothing else.
 
-use bdk_wallet::KeychainKind;
 use bdk_wallet::bitcoin::{Address, Amount, Psbt, ScriptBuf, psbt};
+use bdk_wallet::{KeychainKind, Wallet};
 use granted_core::spend::Network;
 
 use crate::network;
-use crate::wallet::State;
 
 /// So many hints of where a key comes from are looked at in an output.
 const MAX_HINTS: usize = 8;
@@ -43,7 +42,7 @@ pub enum PaymentError {
 
 /// Derives what a PSBT pays. Change is only what goes to the wallet's internal keychain and says so; what
 /// goes to an address that the wallet gave out is a payment to it.
-pub fn derive(state: &State, psbt: &Psbt, network: Network) -> Result<Payment, PaymentError> {
+pub fn derive(state: &Wallet, psbt: &Psbt, network: Network) -> Result<Payment, PaymentError> {
     let tx = &psbt.unsigned_tx;
     if psbt.inputs.len() != tx.input.len() || psbt.outputs.len() != tx.output.len() {
         return Err(PaymentError::Sum);
@@ -75,7 +74,7 @@ pub fn derive(state: &State, psbt: &Psbt, network: Network) -> Result<Payment, P
 }
 
 /// Whether an output's hints lead to its script through the internal keychain.
-fn is_change(state: &State, script: &ScriptBuf, hints: &psbt::Output) -> bool {
+fn is_change(state: &Wallet, script: &ScriptBuf, hints: &psbt::Output) -> bool {
     let change = state.public_descriptor(KeychainKind::Internal);
     let paths = hints.tap_key_origins.values().take(MAX_HINTS).map(|(_, (_, path))| path);
     let indexes = paths.filter_map(|path| path.into_iter().last().copied());
@@ -85,3 +84,6 @@ fn is_change(state: &State, script: &ScriptBuf, hints: &psbt::Output) -> bool {
         derived.is_ok_and(|derived| derived.script_pubkey() == *script)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -239,3 +239,6 @@ impl Transactions for Records {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

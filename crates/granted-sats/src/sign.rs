@@ -31,7 +31,7 @@ pub enum SignError {
 /// A signature says the amounts and the scripts of all that is spent, so a PSBT that lies about them
 /// makes a signature that is good for nothing.
 pub fn sign(
-    state: &State,
+    state: &bdk_wallet::Wallet,
     seed: &Seed,
     network: Network,
     psbt: &mut Psbt,
@@ -107,3 +107,6 @@ impl Signer for SeedSigner {
         Ok(Signed::Finalized { txid, bytes: consensus::serialize(&transaction) })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use granted_core::spend::chain::{self, Chain, Prepared};
 use granted_core::spend::{Network, Sats};
 
 use super::{Progress, Provider, ProviderError, SyncError, provider, rate, sync};
-use crate::config::{Capability, ChoiceError, Config, Entry};
+use crate::config::{Capability, Config, Entry};
 use crate::network;
 use crate::prepare::{self, Order, PrepareError, Ready};
 use crate::wallet::Wallet;
@@ -41,12 +41,6 @@ impl Live {
         let Providers { config, given } = &self.providers;
         let chosen = config.choose(self.network(), given, capability)?;
         Ok(provider(&chosen.entry).map_err(SyncError::from)?)
-    }
-
-    /// Says what is ambiguous in the choice of providers, if anything is.
-    pub fn check(&self) -> Result<(), ChoiceError> {
-        let Providers { config, given } = &self.providers;
-        config.choose(self.network(), given, Capability::Sync).map(|_| ())
     }
 
     /// Has the wallet know what the chain is.
@@ -110,7 +104,7 @@ impl Chain for Live {
 }
 
 /// As plain data.
-pub fn prepared(ready: &Ready) -> Result<Prepared, String> {
+fn prepared(ready: &Ready) -> Result<Prepared, String> {
     let sats = |amount: bdk_wallet::bitcoin::Amount| Sats::new(amount.to_sat());
     let plain = || {
         Some(Prepared {

@@ -4,7 +4,7 @@ use bdk_wallet::WalletTx;
 use bdk_wallet::bitcoin::{Amount, SignedAmount, TxOut, Txid};
 use bdk_wallet::chain::{ChainPosition, ConfirmationBlockTime};
 
-use super::{State, Wallet};
+use super::State;
 
 /// Which way the money went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +68,6 @@ pub fn history(state: &State) -> Vec<Entry> {
 /// How far the wallet knows a transaction.
 pub fn seen(state: &State, txid: Txid) -> Seen {
     state.get_tx(txid).map_or(Seen::Unseen, |tx| position(state, &tx.chain_position))
-}
-
-impl Wallet {
-    /// The wallet's own view of a transaction that concerns it.
-    pub fn entry(state: &State, txid: Txid) -> Option<Entry> {
-        state.get_tx(txid).map(|tx| entry(state, &tx))
-    }
 }
 
 fn position(state: &State, position: &ChainPosition<ConfirmationBlockTime>) -> Seen {

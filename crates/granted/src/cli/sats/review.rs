@@ -60,7 +60,8 @@ pub(super) fn sign(
     mut psbt: Psbt,
     payment: &Payment,
 ) -> Result<Transaction, Failure> {
-    let whole = sign::sign(&wallet.state()?, &seed, wallet.network(), &mut psbt)?;
+    let state = wallet.state()?;
+    let whole = sign::sign(&state, &seed, wallet.network(), &mut psbt)?;
     drop(seed);
     if !whole {
         return Err(Failure::new(Kind::Key, "it needs signatures that this wallet cannot give"));
