@@ -2,13 +2,15 @@
 //! grants file, which only narrows. Dying in between leaves a grant that is not honoured, or a record of
 //! one that is taken back: doing the same again makes both right.
 
+use std::collections::BTreeMap;
+
 use granted_core::id::Id;
 use granted_core::store::AppendError;
 use granted_core::text::Note;
 use granted_core::trust::KeyId;
 use granted_core::write::direct::Problem;
 use granted_core::write::direct::sign::{
-    Standing, Terms, propose, put_in_force, revoke as take_back,
+    Signed, Standing, Terms, propose, put_in_force, revoke as take_back,
 };
 use granted_core::write::event::DirectRevoked;
 use granted_core::write::{Agent, DirectGrant, DirectRecord, Project};
@@ -99,7 +101,7 @@ pub fn sign(
             return finish(book, project.name(), standing, Some(record), Vec::new());
         }
         let facts = gathered.facts(book, project, &brief);
-        let mut last = std::collections::BTreeMap::new();
+        let mut last = BTreeMap::new();
         for id in standing.open(facts.now).map(|grant| grant.grant_id).chain([id]) {
             let rows = rows_of(book, id).map_err(BookError::from)?;
             last.insert(id, rows.last().map_or(0, |row| row.seq));
@@ -123,7 +125,7 @@ pub fn sign(
 }
 
 /// Whether this is the record's row, and nothing took it back.
-fn is_open(signed: &granted_core::write::direct::sign::Signed, record: &DirectRecord) -> bool {
+fn is_open(signed: &Signed, record: &DirectRecord) -> bool {
     signed.record == *record && signed.revoked.is_none()
 }
 
