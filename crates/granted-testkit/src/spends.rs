@@ -10,8 +10,7 @@ use granted_core::spend::event::{
 };
 use granted_core::spend::grant::Kind;
 use granted_core::spend::{
-    Address, AgentName, Deny, GrantId, IntentDigest, Mode, Network, RequestId, Sats, SpendGrant,
-    Token, Txid,
+    Address, AgentName, Deny, GrantId, IntentDigest, Mode, Network, Sats, SpendGrant, Token, Txid,
 };
 use granted_core::time::Stamp;
 
@@ -103,11 +102,6 @@ pub fn drawn(filed: &Filed) -> Vec<Subject> {
 pub fn issued(grant: &SpendGrant) -> Vec<Subject> {
     let agent = Subject::spend_agent(grant.network, &grant.agent);
     vec![Subject::spend_grant(&grant.grant_id), agent]
-}
-
-/// The id of what was filed.
-pub fn id(filed: &Filed) -> RequestId {
-    filed.id()
 }
 
 /// A short life with every kind of row of spends.

@@ -53,12 +53,12 @@ struct Shared {
 /// The last block, how many are left out, and what waits.
 type Mark = (BlockHash, u64, Vec<String>);
 
-/// The height, hash and time of a block.
-type Place = (u64, BlockHash, u64);
+/// A transaction's block, if it has one: height, hash and time.
+type Mined = Option<(u64, BlockHash, u64)>;
 
-/// All that there is: each transaction with its block, if it has one, in order.
+/// All that there is: each transaction with its block, in order.
 struct Chain {
-    all: BTreeMap<Txid, (Transaction, Option<Place>)>,
+    all: BTreeMap<Txid, (Transaction, Mined)>,
 }
 
 impl Esplora {
@@ -349,7 +349,7 @@ impl Chain {
     }
 }
 
-fn status(place: &Option<Place>) -> Value {
+fn status(place: &Option<(u64, BlockHash, u64)>) -> Value {
     match place {
         Some((height, hash, time)) => {
             json!({"confirmed": true, "block_height": height, "block_hash": hash, "block_time": time})
