@@ -16,7 +16,7 @@ use crate::inbox::{Waiting, What, inbox};
 /// List what waits for you, the oldest first, each with the command for it.
 ///
 /// Attempts of which nobody knows whether they happened, change sets to approve, and change sets that were
-/// cut off or are unresolved.
+/// cut off or are unresolved. What agents ask you to pay is not among them: sats agent requests lists it.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

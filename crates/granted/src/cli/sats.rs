@@ -47,7 +47,7 @@ pub(crate) struct Which {
 }
 
 const AFTER_HELP: &str = "\
-Example:
+Examples:
   sats init
   sats receive
   sats balance

@@ -13,7 +13,7 @@ use crate::decision::trust::{change, trust};
 use crate::keys::{self, KeyName};
 use crate::terminal::Terminal;
 
-/// Make a key, sealed with a password that you type twice.
+/// Make a key, sealed with a password of at least 8 characters that you type twice.
 ///
 /// The first key of a book is trusted at once. Later ones are trusted by `granted key trust`, which a
 /// trusted key signs.

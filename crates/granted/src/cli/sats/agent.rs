@@ -38,7 +38,7 @@ pub(super) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Example:
+Examples:
   sats agent grant claude --budget 50k --for 24h --max-tx 10k --max-fee 1000
   sats agent requests
   sats agent approve r-8c1f

@@ -15,8 +15,9 @@ use crate::terminal::Terminal;
 
 /// Make a wallet, restore one from its words, or add a network to one.
 ///
-/// A new wallet's words are shown once, at the terminal, and never again. If there is a wallet, it is given
-/// the network that --network names.
+/// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
+/// least 8 characters twice; if that fails, no wallet is made, and the words that were shown are of no use.
+/// If there is a wallet, it is given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {

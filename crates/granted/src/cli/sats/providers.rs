@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Example:
+Examples:
   sats providers add home electrum tcp://127.0.0.1:50001
   sats providers use home
   sats providers list";

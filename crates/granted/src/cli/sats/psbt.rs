@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Example:
+Examples:
   sats psbt inspect payment.psbt
   sats psbt sign payment.psbt";
 

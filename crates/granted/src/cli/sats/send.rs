@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// How much: in sat, or with k for thousands or m for millions of them.
     #[arg(value_name = "AMOUNT")]
     amount: Sats,
-    /// What it pays for each vB, in sat. Default: what the provider advises.
+    /// What it pays for each vB: a whole number of sat, 1 to 10000. Default: what the provider advises.
     #[arg(long, value_name = "SAT_VB", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     fee_rate: Option<u16>,
     /// Spend outputs of exactly 546 or 330 sat too.

@@ -16,7 +16,7 @@ pub(super) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Example:
+Examples:
   sats tx broadcast 4a5e1e
   sats tx bump 4a5e1e --fee-rate 12";
 

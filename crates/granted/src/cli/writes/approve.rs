@@ -25,7 +25,7 @@ use crate::write::list::open;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("which").args(["request", "all"]).required(true))]
 pub(crate) struct Args {
-    /// The requests' ids, or as much of their beginnings as no other has.
+    /// The change sets' ids, or as much of their beginnings as no other has.
     #[arg(value_name = "REQUEST")]
     request: Vec<String>,
     /// All that wait, the oldest first.

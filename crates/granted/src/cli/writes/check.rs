@@ -15,8 +15,9 @@ use crate::write::check::{AgentRules, Rules, rules};
 
 /// Explain what a project's brief says: of the whole, or of these paths.
 ///
-/// Names everything that is wrong with granted.toml, each with its line. For a path it says who may write
-/// it, by which scope, which gates look at it, and what protects it.
+/// Where granted.toml is wrong, it says what and in which line. For a path it says who may write it, by which
+/// scope, which gates look at it, and what protects it. It runs no gate, and does not look whether a gate's
+/// program and files are there.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -14,7 +14,7 @@ use crate::write::reject::reject;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The request's id, or as much of its beginning as no other has.
+    /// The change set's id, or as much of its beginning as no other has.
     #[arg(value_name = "REQUEST")]
     request: String,
     /// Why, in words that the agent is shown.

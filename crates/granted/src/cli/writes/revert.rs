@@ -11,11 +11,12 @@ use crate::write::revert::revert;
 
 /// Take an applied change set back: a new one, which brings its files to what they were before.
 ///
-/// It waits for your approval as any other. It is refused where a file is no more what was made of it.
+/// It waits for your approval as any other: granted writes approve. It is refused where a file is no more
+/// what was made of it.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The request's id, or as much of its beginning as no other has.
+    /// The change set's id, or as much of its beginning as no other has.
     #[arg(value_name = "REQUEST")]
     request: String,
     /// Why [default: that it takes the other one back].

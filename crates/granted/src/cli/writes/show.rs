@@ -15,7 +15,7 @@ use super::request::{RequestJson, about, diffs, looked_at, named, stat};
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The request's id, or as much of its beginning as no other has.
+    /// The change set's id, or as much of its beginning as no other has.
     #[arg(value_name = "REQUEST")]
     request: String,
     /// One line a file instead of the diffs.

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The transaction, or the beginning of its id.
     #[arg(value_name = "TXID")]
     txid: String,
-    /// What it is to pay for each vB, in sat.
+    /// What it is to pay for each vB: a whole number of sat, 1 to 10000.
     #[arg(long, value_name = "SAT_VB", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     fee_rate: u16,
     /// Do not ask whether to go on. The password is asked for all the same.
