@@ -1,9 +1,9 @@
 //! What waits for the person, across the shapes of authority. Reads only.
 
 mod decisions;
+mod spends;
 mod writes;
 
-use granted_core::id::Id;
 use granted_core::store::ReadError;
 use granted_core::time::Stamp;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct Waiting {
     /// Until when it waits.
     pub ends: Option<Stamp>,
     /// The attempt or the request.
-    pub id: Id,
+    pub id: String,
     /// Of which shape it is.
     pub shape: Shape,
     /// Since when it waits.
@@ -37,6 +37,8 @@ pub enum Shape {
     Decision,
     /// A change set.
     Write,
+    /// A payment that an agent asks for.
+    Spend,
 }
 
 /// Why something waits.
@@ -47,9 +49,14 @@ pub enum What {
     Uncertain,
     /// A change set that can be approved.
     Staged,
-    /// A change set that was cut off while it was applied.
+    /// A payment that can be approved.
+    Asked,
+    /// A payment that is signed, and that the network may not have.
+    Unsent,
+    /// A change set that was cut off while it was applied, or a payment in mid-approval.
     CutOff,
-    /// A change set of which some file is neither as it was nor as it was to be.
+    /// A change set of which some file is neither as it was nor as it was to be; a payment of which a
+    /// signature may exist.
     Unresolved,
 }
 
@@ -59,6 +66,8 @@ impl What {
         match self {
             What::Uncertain => "uncertain",
             What::Staged => "staged",
+            What::Asked => "asked",
+            What::Unsent => "unsent",
             What::CutOff => "cut off",
             What::Unresolved => "unresolved",
         }
@@ -68,9 +77,9 @@ impl What {
 /// What waits, the oldest first.
 pub fn inbox(book: &Book) -> Result<Vec<Waiting>, ReadError> {
     let mut waiting = Vec::new();
-    for of_shape in [decisions::waiting, writes::waiting] {
+    for of_shape in [decisions::waiting, writes::waiting, spends::waiting] {
         waiting.extend(of_shape(book)?);
     }
-    waiting.sort_by_key(|waiting| (waiting.since, waiting.id));
+    waiting.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
     Ok(waiting)
 }

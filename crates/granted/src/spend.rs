@@ -41,6 +41,7 @@ use granted_store::custody::Folder;
 
 use crate::book::{Book, BookError};
 use crate::ledger::witness::Doubt;
+pub(crate) use gather::each_row;
 
 /// The spends of one network: its rows in the book, and the documents of its grants.
 pub struct Spends<'b> {
@@ -58,6 +59,14 @@ impl<'b> Spends<'b> {
         let documents = FileDocuments::new(sats.join(network.as_str())).within(&home);
         Spends { book, network, documents }
     }
+}
+
+/// The network of the request that this id, or beginning of one, names: the first one where there is such a
+/// request, beginning with this one.
+pub(crate) fn network_of(book: &Book, sats: &Path, first: Network, text: &str) -> Network {
+    let others = Network::ALL.into_iter().filter(|network| *network != first);
+    let has = |network: &Network| gather::named(&Spends::new(book, *network, sats), text).is_ok();
+    std::iter::once(first).chain(others).find(has).unwrap_or(first)
 }
 
 /// Why a verb did nothing, or stopped.

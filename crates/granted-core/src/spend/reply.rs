@@ -155,7 +155,9 @@ pub fn advice(request: &Request) -> String {
         State::Dismissed => "it was declined".into(),
         State::Signing { .. } => "it is being executed now".into(),
         State::Sent(paid) => format!("it was sent as {}", paid.txid),
-        State::BroadcastPending(paid, _) => format!("sats tx broadcast {}", paid.txid),
+        State::BroadcastPending(paid, _) => {
+            format!("sats tx broadcast {} --network {}", paid.txid, request.filed.network)
+        }
         State::Unresolved { txid, .. } => {
             format!("look for {txid} on the chain, then sats agent dismiss {id}")
         }

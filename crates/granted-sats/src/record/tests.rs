@@ -1,3 +1,4 @@
+#![allow(clippy::disallowed_methods)]
 use super::*;
 use crate::files::Home;
 use crate::funded::{ELSEWHERE, NETWORK, elsewhere, funded, pays};

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use granted_core::id::Id;
 use granted_core::text::Shown;
 use granted_core::time::{Relative, Stamp};
 
@@ -15,8 +14,8 @@ use crate::inbox::{Waiting, What, inbox};
 
 /// List what waits for you, the oldest first, each with the command for it.
 ///
-/// Attempts of which nobody knows whether they happened, change sets to approve, and change sets that were
-/// cut off or are unresolved. What agents ask you to pay is not among them: sats agent requests lists it.
+/// Attempts of which nobody knows whether they happened, change sets and payments to approve, and those that
+/// were cut off or are unresolved.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -34,14 +33,14 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = reading_book(out)?;
-    let mut told: HashSet<(Id, &str)> = HashSet::new();
+    let mut told: HashSet<(String, &str)> = HashSet::new();
     let mut seen = None;
     loop {
         let head = book.ledger.head()?.map(|head| head.hash);
         // What a process that died left shows without a row.
         let waiting = inbox(&book)?;
         for waiting in &waiting {
-            if told.insert((waiting.id, waiting.what.as_str())) {
+            if told.insert((waiting.id.clone(), waiting.what.as_str())) {
                 say(waiting, book.now(), out);
             }
         }
@@ -69,8 +68,8 @@ fn say(waiting: &Waiting, now: Stamp, out: &Out) {
         return out.value(waiting);
     }
     let mark = match waiting.what {
-        What::Staged => Mark::Good,
-        What::Uncertain | What::CutOff | What::Unresolved => Mark::Doubt,
+        What::Staged | What::Asked => Mark::Good,
+        What::Uncertain | What::Unsent | What::CutOff | What::Unresolved => Mark::Doubt,
     };
     let ends = waiting.ends.map(|end| format!(", ends {}", Relative { stamp: end, now }));
     out.line(format_args!(

@@ -52,7 +52,7 @@ pub(super) fn waiting(book: &Book) -> Result<Vec<Waiting>, ReadError> {
             about: format!("{who}{object}: {reason}"),
             command: format!("granted resolve {id} --happened --by WHO"),
             ends: None,
-            id,
+            id: id.to_string(),
             shape: Shape::Decision,
             since: row.at,
             what: What::Uncertain,

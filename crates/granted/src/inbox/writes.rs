@@ -38,5 +38,6 @@ fn one(book: &Book, state: &RequestState) -> Option<Waiting> {
     let files = format!("{files} {}", if files == 1 { "file" } else { "files" });
     let about =
         format!("{who}: {files} in {}: {}", state.project(), cut(request.rationale.as_str(), 80));
+    let id = id.to_string();
     Some(Waiting { about, command, ends, id, shape: Shape::Write, since: state.since, what })
 }

@@ -7,7 +7,7 @@ use granted_core::spend::change::Facts;
 use granted_core::spend::document::{self, Standing};
 use granted_core::spend::overview::Overview;
 use granted_core::spend::{AgentName, AgentState, GrantId, GrantState, Request, RequestId};
-use granted_core::store::{Documents as _, ReadError};
+use granted_core::store::{Documents as _, Ledger, ReadError};
 use memchr::memmem::Finder;
 
 use super::{SpendError, Spends};
@@ -71,7 +71,7 @@ pub(crate) fn overview(
     mut show: impl FnMut(&Row, &Overview),
 ) -> Result<Overview, ReadError> {
     let mut overview = Overview::new(spends.network);
-    each_row(spends, |row| {
+    each_row(&*spends.book.ledger, |row| {
         if overview.apply(row) {
             show(row, &overview);
         }
@@ -80,11 +80,11 @@ pub(crate) fn overview(
 }
 
 /// Shows the rows that may move spends, the oldest first.
-fn each_row(spends: &Spends<'_>, mut show: impl FnMut(&Row)) -> Result<(), ReadError> {
+pub(crate) fn each_row(ledger: &dyn Ledger, mut show: impl FnMut(&Row)) -> Result<(), ReadError> {
     // Rows are canonical: one of these kinds holds these bytes, and most others are not parsed.
     let kinds = [Finder::new("\"kind\":\"spend."), Finder::new("\"kind\":\"ledger.accepted\"")];
     let (mut error, mut scratch) = (None, Vec::new());
-    spends.book.ledger.scan(1, &mut |line| {
+    ledger.scan(1, &mut |line| {
         if !kinds.iter().any(|kind| kind.find(line.bytes).is_some()) {
             return ControlFlow::Continue(());
         }

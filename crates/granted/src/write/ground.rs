@@ -1,5 +1,4 @@
 //! A project and a book for tests of the pipelines: real files, and a clock that stands.
-#![allow(clippy::disallowed_methods)]
 
 use std::convert::Infallible;
 use std::fs;

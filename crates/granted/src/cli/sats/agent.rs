@@ -23,7 +23,7 @@ use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
 use super::place::Place;
 use crate::book::Book;
-use crate::spend::{SpendError, Spends};
+use crate::spend::{SpendError, Spends, network_of};
 use crate::terminal::Terminal;
 
 /// Let an agent ask for payments inside a budget, and approve each of them.
@@ -84,6 +84,11 @@ pub(super) fn run(args: Args, place: Place, out: &Out) -> Result<u8, Failure> {
 /// The spends of the wallet's network in this book.
 pub(super) fn spends<'b>(place: &Place, book: &'b Book) -> Spends<'b> {
     Spends::new(book, place.network, place.home.path())
+}
+
+/// The place of the network on which the request is that an id, or the beginning of one, names.
+fn place_of(place: &Place, book: &Book, id: &str) -> Place {
+    place.on(network_of(book, place.home.path(), place.network, id))
 }
 
 /// Reads addresses as the wallet does.

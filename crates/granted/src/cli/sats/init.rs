@@ -83,7 +83,9 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
             (seed, Some(seconds(SystemClock.now())))
         }
     };
-    let password = terminal.new_password("the wallet")?;
+    let password = terminal.new_password("the wallet").map_err(|e| {
+        Failure::from(e).hint("no wallet was made, and the words above are of no use: begin again")
+    })?;
     place.home.write_seed(&seed, &password)?;
     let wallet = place.home.wallet(place.network);
     wallet.create(&seed.public_keys(place.network)?, born)?;

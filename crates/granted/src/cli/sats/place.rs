@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub(super) config: Config,
     /// The network that is meant.
     pub(super) network: Network,
+    /// Whether it was named, or a provider of it.
+    chosen: bool,
     /// The providers that were given for this once.
     given: Vec<Entry>,
 }
@@ -58,7 +60,23 @@ impl Place {
         let entry = |(kind, url): &(_, String)| Entry::new(*kind, network, url);
         let given: Result<Vec<Entry>, String> = which.provider.iter().map(entry).collect();
         let given = given.map_err(Failure::usage)?;
-        Ok(Place { home, config, network, given })
+        let chosen = which.network.is_some() || !which.provider.is_empty();
+        Ok(Place { home, config, network, chosen, given })
+    }
+
+    /// The same on another network, where none was named: nor a provider, which is of the network.
+    pub(super) fn on(&self, network: Network) -> Place {
+        let network = if self.chosen { self.network } else { network };
+        let (home, config, given) = (self.home.clone(), self.config.clone(), self.given.clone());
+        Place { home, config, network, chosen: self.chosen, given }
+    }
+
+    /// The flag that a command needs to mean this network.
+    pub(super) fn flag(&self) -> String {
+        match self.network == self.config.network {
+            true => String::new(),
+            false => format!(" --network {}", self.network),
+        }
     }
 
     /// The wallet of the network, which is there.

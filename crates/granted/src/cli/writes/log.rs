@@ -11,6 +11,7 @@ use super::super::out::{Mark, Out};
 use super::request::{RequestJson, why};
 use crate::write::list::all;
 use crate::write::project::OpenProject;
+use crate::write::show::files;
 
 /// List every change set that was filed, the oldest first, with what became of it.
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let states: Vec<&RequestState> = states.iter().filter(here).collect();
     for state in &states {
         match out.is_json() {
-            true => out.value(&RequestJson::new(state, &[])),
+            true => out.value(&RequestJson::new(state, &files(&book, state))),
             false => out.line(line(state, out)),
         }
     }

@@ -1,12 +1,14 @@
 //! `granted writes revert`
 
 use granted_core::text::Note;
+use granted_core::write::decide::NotNow;
 use granted_exec::Stop;
 
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
 use super::request::{RequestJson, looked_at, named, settled, stands};
+use crate::write::approve::WordError;
 use crate::write::revert::revert;
 
 /// Take an applied change set back: a new one, which brings its files to what they were before.
@@ -37,7 +39,11 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         None => Note::new(format!("takes back {id}")).map_err(Failure::system)?,
     };
     let stop = Stop::new().map_err(Failure::system)?;
-    let state = revert(&book, id, &rationale, &stop)?;
+    let state = revert(&book, id, &rationale, &stop).map_err(|error| match error {
+        WordError::Not(NotNow::Denied(..)) => Failure::refused(error)
+            .hint("what was changed after it is taken back first; see: granted writes log"),
+        error => error.into(),
+    })?;
     let (state, views) = looked_at(&book, state.id)?;
     match out.is_json() {
         true => out.value(&RequestJson::new(&state, &views)),

@@ -1,6 +1,5 @@
 //! Direct grants, from their signing to their last write. The names begin with the cases of the
 //! specification.
-#![allow(clippy::disallowed_methods)]
 
 mod serving;
 

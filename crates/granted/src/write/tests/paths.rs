@@ -1,5 +1,4 @@
 //! Paths and contents, friendly and hostile.
-#![allow(clippy::disallowed_methods)]
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 

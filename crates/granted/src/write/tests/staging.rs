@@ -1,5 +1,4 @@
 //! Staging, and the person's word. The names begin with the cases of the specification.
-#![allow(clippy::disallowed_methods)]
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ use super::super::super::failure::{Failure, Kind};
 use super::super::super::out::Out;
 use super::super::place::Place;
 use super::pick::{Picked, pick};
-use super::{Asked, spends};
+use super::{Asked, place_of, spends};
 use crate::spend::SpendError;
 use crate::spend::approve::{Approved, Hands, Person, Review, approve};
 use crate::terminal::Terminal;
@@ -108,6 +108,8 @@ impl Person for Owner<'_> {
 
 pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let book = person_book("sats agent approve", out)?;
+    let there = args.id.as_deref().map(|id| place_of(place, &book, id));
+    let place = there.as_ref().unwrap_or(place);
     let (spends, wallet) = (spends(place, &book), place.wallet()?);
     let (records, terminal) = (wallet.records(), Terminal::open()?);
     let (id, asks) = match &args.id {

@@ -6,7 +6,7 @@ use super::super::super::args::person_book;
 use super::super::super::failure::Failure;
 use super::super::super::out::Out;
 use super::super::place::Place;
-use super::spends;
+use super::{place_of, spends};
 use crate::spend::dismiss::dismiss;
 
 /// Decline a request.
@@ -30,7 +30,8 @@ struct DismissedJson {
 
 pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let book = person_book("sats agent dismiss", out)?;
-    let request = dismiss(&spends(place, &book), &args.id)?;
+    let place = place_of(place, &book, &args.id);
+    let request = dismiss(&spends(&place, &book), &args.id)?;
     let (id, status) = (request.id.to_string(), request.state.status());
     match out.is_json() {
         true => out.value(&DismissedJson { id, status }),

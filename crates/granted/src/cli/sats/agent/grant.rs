@@ -87,7 +87,7 @@ pub(crate) fn run(args: Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let issued = issued.map_err(|e| asked.failure(e))?;
     match out.is_json() {
         true => out.value(&json(&issued)),
-        false => show(&issued, out),
+        false => show(&issued, &place.flag(), out),
     }
     Ok(0)
 }
@@ -109,7 +109,8 @@ fn json(issued: &Issued) -> GrantJson<'_> {
     }
 }
 
-fn show(issued: &Issued, out: &Out) {
+/// `flag` is what its commands need to mean the network.
+fn show(issued: &Issued, flag: &str, out: &Out) {
     let grant = &issued.grant;
     let max_tx = grant.max_tx_sat.map_or("none".to_owned(), |cap| format!("{cap} sat"));
     out.line(format_args!("agent    {} on {}, mode {}", grant.agent, grant.network, grant.mode));
@@ -125,8 +126,8 @@ fn show(issued: &Issued, out: &Out) {
     let token = issued.token.reveal();
     let agent = for_shell(grant.agent.as_str());
     out.line(format_args!("\ntoken, shown this once: {token}\n"));
-    out.line(format_args!("SATS_AGENT_TOKEN={token} sats agent serve {agent}"));
+    out.line(format_args!("SATS_AGENT_TOKEN={token} sats agent serve {agent}{flag}"));
     out.line(format_args!(
-        "claude mcp add sats --env SATS_AGENT_TOKEN={token} -- sats agent serve {agent}"
+        "claude mcp add sats --env SATS_AGENT_TOKEN={token} -- sats agent serve {agent}{flag}"
     ));
 }
