@@ -55,10 +55,10 @@ fn a_request_has_the_transaction_that_all_of_its_origin_names() {
 
 #[test]
 fn a_record_that_is_not_what_it_says_is_not_believed() {
-    let (dir, records, own) = sample();
+    let (_dir, records, own) = sample();
     records.write(&own).unwrap();
-    let path = dir.path().join(format!("signet/transactions/{}.json", own.txid));
-    let good = std::fs::read_to_string(&path).unwrap();
+    let name = file(own.txid.as_str());
+    let good = files::read(&records.folder, &name).unwrap().unwrap();
     let hex: String = own.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let another = {
         let (_, mut wallet) = funded();
@@ -76,7 +76,7 @@ fn a_record_that_is_not_what_it_says_is_not_believed() {
         ("}", "", "EOF"),
     ] {
         assert!(good.contains(from), "{from}");
-        std::fs::write(&path, good.replace(from, to)).unwrap();
+        files::replace(&records.folder, &name, &good.replace(from, to)).unwrap();
         let error = records.read(own.txid.as_str()).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("signet/transactions/"), "{error}");
         assert_eq!(records.all().unwrap().1.len(), 1);
