@@ -132,6 +132,15 @@ pub fn bump(
     rate: FeeRate,
     network: Network,
 ) -> Result<Ready, PrepareError> {
+    // A replaced transaction takes with it what spends its change, and that may be an agent's payment.
+    let spends = |tx: &bdk_wallet::WalletTx<'_>| {
+        tx.tx_node.tx.input.iter().any(|input| input.previous_output.txid == txid)
+    };
+    if state.transactions().any(|tx| spends(&tx)) {
+        return Err(PrepareError::NoBump(format!(
+            "a later payment spends the change of `{txid}` and would be undone with it"
+        )));
+    }
     let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
         BuildFeeBumpError::TransactionConfirmed(_) => {
             PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))

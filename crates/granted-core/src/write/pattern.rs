@@ -44,9 +44,17 @@ pub const CONTROL_PLANE: [&str; 10] = [
     ".mcp.json",
 ];
 
+/// What the names of the files begin with that a change set has beside its targets while it is applied.
+const TEMPORARY: &str = ".granted-";
+
 /// Whether a path lies in the control plane: what steers the agent's host, the repository, or granted.
 pub fn is_control_plane(path: &ProjectPath) -> bool {
-    path.segments().any(|segment| CONTROL_PLANE.contains(&fold(segment).as_str()))
+    path.segments().any(is_control_name)
+}
+
+fn is_control_name(name: &str) -> bool {
+    let name = fold(name);
+    CONTROL_PLANE.contains(&name.as_str()) || name.starts_with(TEMPORARY)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +103,7 @@ impl Scope {
             return Err(error("the first part of a scope has no wildcard"));
         }
         let control = |segment: &Segment| match segment {
-            Segment::Literal(name) => CONTROL_PLANE.contains(&fold(name).as_str()),
+            Segment::Literal(name) => is_control_name(name),
             _ => false,
         };
         match pattern.segments.iter().any(control) {
@@ -346,7 +354,15 @@ mod tests {
 
     #[test]
     fn the_control_plane_is_found_at_any_depth() {
-        for hit in [".git/config", "a/b/.GIT/x", "granted.toml", "x/Granted.TOML", ".mcp.json"] {
+        for hit in [
+            "src/.granted-01J8-0",
+            "src/.GRANTED-x",
+            ".git/config",
+            "a/b/.GIT/x",
+            "granted.toml",
+            "x/Granted.TOML",
+            ".mcp.json",
+        ] {
             assert!(is_control_plane(&path(hit)), "{hit}");
         }
         assert!(!is_control_plane(&path("src/git/granted.toml.md")));
