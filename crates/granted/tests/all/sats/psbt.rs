@@ -103,3 +103,19 @@ fn an_address_belongs_to_its_network() {
         ada.run(&["send", "x", amount, "--dry-run"]).exits(2);
     }
 }
+
+/// A replaced payment takes those with it that spend its change, which may be agents'.
+#[test]
+fn a_payment_that_others_build_on_is_not_replaced() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    let to = node.address();
+    let first = ada.send(&to, "50k", &["--fee-rate", "2", "--yes"]).ok().json();
+    let second = ada.send(&to, "10k", &["--fee-rate", "2", "--yes"]).ok().json();
+    let txid = |sent: &serde_json::Value| sent["txid"].as_str().unwrap().to_owned();
+    let bump = ada.signs(&["tx", "bump", &txid(&first), "--fee-rate", "50"]).exits(1);
+    assert!(bump.stderr.contains("would be undone with it"), "{bump:?}");
+    assert_eq!(node.mempool().len(), 2);
+    ada.signs(&["tx", "bump", &txid(&second), "--fee-rate", "50"]).ok();
+}
