@@ -229,7 +229,10 @@ impl Bench {
         let text = |name: &str, value: &str| (name.into(), value.into());
         vec![
             text("PATH", PATH),
-            ("HOME".into(), self.root().into()),
+            ("HOME".into(), self.temporary().into()),
+            // A proposed file is not to be loaded in the place of a module.
+            text("PYTHONSAFEPATH", "1"),
+            text("PYTHONNOUSERSITE", "1"),
             ("TMPDIR".into(), self.temporary().into()),
             text("LANG", "C.UTF-8"),
             text("LC_ALL", "C.UTF-8"),

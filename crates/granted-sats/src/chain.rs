@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bdk_wallet::Update;
+use bdk_wallet::bitcoin::absolute::LOCK_TIME_THRESHOLD;
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use granted_core::spend::Network;
 
@@ -129,6 +130,11 @@ pub fn sync(
         return Err(SyncError::Elsewhere { origin: origin(), network, genesis });
     }
     let (its, seen) = (provider.tip()?, wallet.state()?.latest_checkpoint().height());
+    // Of such a height no transaction can speak: it is a lie.
+    if its >= LOCK_TIME_THRESHOLD {
+        let why = "tells of a block of a height that cannot be".into();
+        return Err(ProviderError { origin: origin(), why }.into());
+    }
     if its < seen {
         return Err(SyncError::Behind { origin: origin(), its, seen });
     }

@@ -78,8 +78,10 @@ fn is_change(state: &Wallet, script: &ScriptBuf, hints: &psbt::Output) -> bool {
     let change = state.public_descriptor(KeychainKind::Internal);
     let paths = hints.tap_key_origins.values().take(MAX_HINTS).map(|(_, (_, path))| path);
     let indexes = paths.filter_map(|path| path.into_iter().last().copied());
-    let indexes = indexes.filter(|index| !index.is_hardened());
-    indexes.map(u32::from).any(|index| {
+    let indexes = indexes.filter(|index| !index.is_hardened()).map(u32::from);
+    // Change is only what this wallet gave out: it finds no coins beyond.
+    let last = state.derivation_index(KeychainKind::Internal);
+    indexes.filter(|index| last.is_some_and(|last| *index <= last)).any(|index| {
         let derived = change.at_derivation_index(index);
         derived.is_ok_and(|derived| derived.script_pubkey() == *script)
     })

@@ -1,5 +1,6 @@
 //! Preparing a payment: everything up to the signature.
 
+use bdk_wallet::bitcoin::absolute::LockTime;
 use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Txid};
 use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
 use granted_core::spend::{Network, Sats};
@@ -86,14 +87,17 @@ pub struct Order {
     pub allow_dust: bool,
 }
 
+/// The outputs of amounts that are kept back.
+fn kept_back(state: &State) -> Vec<OutPoint> {
+    let kept = state.list_unspent().filter(|o| KEPT_BACK.contains(&o.txout.value));
+    kept.map(|output| output.outpoint).collect()
+}
+
 /// The outputs that are kept back, if there is anything else to spend.
 pub fn keep_back(state: &State, allow_dust: bool) -> Result<Vec<OutPoint>, PrepareError> {
     let kept: Vec<OutPoint> = match allow_dust {
         true => Vec::new(),
-        false => {
-            let kept = state.list_unspent().filter(|o| KEPT_BACK.contains(&o.txout.value));
-            kept.map(|output| output.outpoint).collect()
-        }
+        false => kept_back(state),
     };
     match state.list_unspent().count() {
         0 => Err(PrepareError::Empty),
@@ -114,6 +118,8 @@ pub fn build(
     builder
         .add_recipient(order.recipient.script_pubkey(), order.amount)
         .fee_rate(rate)
+        // Not the height that a provider tells, which would hold the payment back if it is a lie.
+        .nlocktime(LockTime::ZERO)
         .unspendable(kept_back.clone());
     let psbt = builder.finish().map_err(create_error)?;
     let payment = payment::derive(state, &psbt, network)?;
@@ -141,6 +147,7 @@ pub fn bump(
             "a later payment spends the change of `{txid}` and would be undone with it"
         )));
     }
+    let kept = kept_back(state);
     let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
         BuildFeeBumpError::TransactionConfirmed(_) => {
             PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))
@@ -153,7 +160,7 @@ pub fn bump(
         }
         e => PrepareError::Build(e.to_string()),
     })?;
-    builder.fee_rate(rate);
+    builder.fee_rate(rate).nlocktime(LockTime::ZERO).unspendable(kept);
     let psbt = builder.finish().map_err(create_error)?;
     let payment = payment::derive(state, &psbt, network)?;
     match (&payment.recipient, payment.amount) == (&before.recipient, before.amount) {

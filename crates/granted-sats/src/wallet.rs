@@ -141,6 +141,19 @@ impl Wallet {
         self.load(&mut self.connect(false)?)
     }
 
+    /// Checks that the state is of these keys, which come from the seed: a state of others would have its
+    /// change, and what is received, go to somebody else.
+    pub fn check_keys(&self, keys: &PublicKeys) -> Result<(), WalletError> {
+        let state = self.state()?;
+        let is = |keychain, key: &str| state.public_descriptor(keychain).to_string() == key;
+        let own = is(KeychainKind::External, &keys.external)
+            && is(KeychainKind::Internal, &keys.internal);
+        match own {
+            true => Ok(()),
+            false => Err(self.broken("its keys are not those of the seed")),
+        }
+    }
+
     /// Changes the state, durably; nothing is changed if `act` fails.
     pub fn change<T, E: From<WalletError>>(
         &self,

@@ -200,7 +200,8 @@ fn check_shape(asker: &Asker<'_>, filing: &Filing) -> Result<(), Denied> {
         return Err(Denied::new(Refusal::TooManyFiles, detail));
     }
     let mut paths: Vec<&ProjectPath> = filing.changes.iter().map(|change| &change.path).collect();
-    paths.sort();
+    // A folder comes right before what lies in it.
+    paths.sort_by(|a, b| a.segments().cmp(b.segments()));
     for pair in paths.windows(2) {
         if let [one, other] = pair {
             if one == other {

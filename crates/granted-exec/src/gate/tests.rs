@@ -106,7 +106,8 @@ fn sees_the_proposed_files_and_what_it_needs_at_their_places() {
     for line in [
         root.to_owned(),
         format!("{root}/src/a src/a x{{path}}"),
-        format!("HOME={root}"),
+        format!("HOME={}", bench.temporary().display()),
+        "PYTHONSAFEPATH=1".into(),
         format!("TMPDIR={}", bench.temporary().display()),
         "PATH=/usr/local/bin:/usr/bin:/bin".into(),
         "LC_ALL=C.UTF-8".into(),

@@ -14,7 +14,7 @@ use granted_exec::Stop;
 
 use super::apply::apply;
 use super::checked::checked;
-use super::file::kept;
+use super::file::{kept, unchanged};
 use super::gates::Contents;
 use super::gather;
 use super::project::{OpenProject, ProjectError};
@@ -66,15 +66,16 @@ pub fn approve(
     }
     let request = check_waiting(&state, digest, book.now())?.clone();
     let project = OpenProject::named(&request.project)?;
-    let brief = project.brief()?.brief;
+    let read = project.brief()?;
     let denied = |denied| WordError::Not(NotNow::Denied(id, denied));
-    let whose = asker(&brief, &request).map_err(denied)?;
+    let whose = asker(&read.brief, &request).map_err(denied)?;
     let filing = again(&request);
     let contents = contents(book, &filing).map_err(denied)?;
     let checked = checked(&project, &whose, &filing, &contents, stop).map_err(denied)?;
     kept(book, [&contents, &checked.before]).map_err(denied)?;
     let act = book.acts.begin().map_err(|e| BookError::from(unwritable(&e)))?;
     loop {
+        unchanged(&project, &read).map_err(denied)?;
         let consent = Consent {
             approver: approver.clone(),
             digest,

@@ -150,6 +150,8 @@ fn attempt<A: Asker>(
         if let Some(earlier) = earlier(book, &project, id, proposal)? {
             return Ok(earlier);
         }
+        // Gates may take their time.
+        unchanged(&project, &read).map_err(End::Denied)?;
         let dispatch = identified(book, &whose, root, proposal)?;
         let told = Told::gather(book, root, &proposal.agent)?;
         let facts = told.facts(root, read.sha256, dispatch.as_ref());
@@ -188,6 +190,18 @@ fn attempt<A: Asker>(
                     Err(e) => Answer::Unknown { id, why: e.to_string() },
                 });
             }
+        }
+    }
+}
+
+/// Whether the brief is still what the change set was checked against.
+pub fn unchanged(project: &OpenProject, read: &ReadBrief) -> Result<(), Denied> {
+    let now = project.brief().map_err(|e| Denied::new(Refusal::NotInBrief, e.to_string()))?;
+    match now.sha256 == read.sha256 {
+        true => Ok(()),
+        false => {
+            let why = "the brief was changed while the change set was checked: file it again";
+            Err(Denied::new(Refusal::NotInBrief, why))
         }
     }
 }

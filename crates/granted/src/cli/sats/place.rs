@@ -131,7 +131,12 @@ impl Place {
     pub(super) fn unlock(&self, terminal: &Terminal) -> Result<Seed, Failure> {
         unseen();
         let password = terminal.password("password of the wallet: ")?;
-        Ok(self.home.open_seed(&password)?)
+        let seed = self.home.open_seed(&password)?;
+        let wallet = self.home.wallet(self.network);
+        if wallet.exists()? {
+            wallet.check_keys(&seed.public_keys(self.network)?)?;
+        }
+        Ok(seed)
     }
 }
 

@@ -116,6 +116,12 @@ fn shown_and_agreed(
     for line in about(&state, &views, book.now()).into_iter().chain(diffs(&views, out)) {
         terminal.line(&line)?;
     }
+    // Against files that have moved on the diff is not what is asked for, and it would be refused.
+    if state.status == Status::Staged && views.iter().any(|view| view.stale) {
+        let message = format!("request {id} is stale: a file is not what it is based on");
+        return Err(Failure::refused(message)
+            .hint(format!("it waits as before; to end it: granted writes reject {id}")));
+    }
     terminal.line(&format!("digest     {}", request.digest))?;
     match terminal.confirm("apply this?")? {
         true => Ok(request.digest),
