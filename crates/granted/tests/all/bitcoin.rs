@@ -6,6 +6,7 @@ mod node;
 
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::process::Command;
 
 pub use electrum::Electrum;
 pub use esplora::{Esplora, Faults};
@@ -17,6 +18,14 @@ fn program(name: &str) -> PathBuf {
     let path = PathBuf::from(root).join(name);
     assert!(path.exists(), "`{}` is not there: run scripts/bitcoin first", path.display());
     path
+}
+
+/// A program of the tests, which ends with the thread that starts it, however that ends: a server that
+/// outlives its test would be there for ever.
+fn mortal(name: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program(name));
+    command
 }
 
 /// A port of loopback that nobody listened on just now.

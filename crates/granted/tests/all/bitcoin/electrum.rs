@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use granted_sats::bitcoin::Transaction;
@@ -11,7 +11,7 @@ use granted_sats::bitcoin::hashes::{Hash as _, sha256};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Node, free_port, program};
+use super::{Node, free_port, mortal};
 
 /// A server of a node's chain, which ends with the value.
 pub struct Electrum {
@@ -25,7 +25,7 @@ impl Electrum {
         let dir = tempfile::tempdir().unwrap();
         let (port, admin) = (free_port(), free_port());
         let log = std::fs::File::create(dir.path().join("log")).unwrap();
-        let child = Command::new(program("electrumx_server"))
+        let child = mortal("electrumx_server")
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("COIN", "Bitcoin")

@@ -1,7 +1,7 @@
 //! The node.
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use bdk_bitcoind_rpc::bitcoincore_rpc::{Auth, Client, RpcApi as _};
@@ -9,7 +9,7 @@ use granted_sats::bitcoin::{Amount, BlockHash, Txid};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{free_port, program};
+use super::{free_port, mortal};
 
 /// A node on regtest, which ends with the value.
 pub struct Node {
@@ -36,7 +36,7 @@ impl Node {
     fn try_start() -> Option<Node> {
         let dir = tempfile::tempdir().unwrap();
         let port = free_port();
-        let mut child = Command::new(program("bitcoind"))
+        let mut child = mortal("bitcoind")
             .arg(format!("-datadir={}", dir.path().display()))
             .arg(format!("-rpcport={port}"))
             .args(["-regtest", "-server=1", "-listen=0", "-connect=0", "-dnsseed=0"])
