@@ -81,6 +81,10 @@ impl Live {
         let provider = self.provider(Capability::Broadcast)?;
         provider.broadcast(transaction).map_err(SyncError::from)?;
         self.wallet.change(|state| {
+            // Times are in seconds: one that is replaced in the second it was seen in has to go first.
+            let replaced = state.tx_graph().direct_conflicts(transaction);
+            let replaced: Vec<_> = replaced.map(|(_, txid)| (txid, self.now)).collect();
+            state.apply_evicted_txs(replaced);
             state.apply_unconfirmed_txs([(transaction.clone(), self.now)]);
             Ok(())
         })
