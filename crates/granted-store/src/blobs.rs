@@ -1,6 +1,5 @@
 //! Contents, each in a file that is named by its digest.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -17,8 +16,8 @@ pub const MAX_BLOB: usize = 16 << 20;
 
 /// The contents that the rows of one ledger name.
 ///
-/// A content lies at `blobs/<aa>/<62 more digits>`, written once and never changed. What is read is
-/// held to its name, so a damaged file gives an error and never wrong bytes.
+/// A content lies at `blobs/` and its digest, written once and never changed. What is read is held to its
+/// name, so a damaged file gives an error and never wrong bytes.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     folder: Folder,
@@ -57,65 +56,49 @@ impl Blobs {
         self.put_all(&[bytes]).map(|digests| digests.first().copied().unwrap_or(Digest::ZERO))
     }
 
-    /// Keeps several, with one sync a folder.
+    /// Keeps several, with one sync of the folder.
     pub fn put_all(&self, contents: &[&[u8]]) -> io::Result<Vec<Digest>> {
-        let mut folders: BTreeMap<PathBuf, Kept<Dir>> = BTreeMap::new();
-        let mut digests = Vec::new();
-        for bytes in contents {
-            if bytes.len() > MAX_BLOB {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-            let digest = Digest::of(bytes);
-            let folder = self.place(digest, bytes)?;
-            folders.insert(folder.path.clone(), folder);
-            digests.push(digest);
+        if contents.iter().any(|bytes| bytes.len() > MAX_BLOB) {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
-        for folder in folders.values() {
-            rustix::fs::fsync(&folder.handle)?;
-        }
+        let folder = self.folder.make().and_then(Kept::from_here).map_err(io::Error::other)?;
+        let put = |bytes: &&[u8]| place(&folder, bytes);
+        let digests = contents.iter().map(put).collect::<io::Result<_>>()?;
+        // Also where each was there: whoever put it there may not have come to that.
+        rustix::fs::fsync(&folder.handle)?;
         Ok(digests)
-    }
-
-    /// Puts a content at its place, unless it is there; the folder is still to be synced, also then:
-    /// whoever put it there may not have come to that.
-    fn place(&self, digest: Digest, bytes: &[u8]) -> io::Result<Kept<Dir>> {
-        let (above, name) = names(digest);
-        let folder = self.folder.join(above).make().and_then(Kept::from_here);
-        let folder = folder.map_err(io::Error::other)?;
-        if !read(&folder, &name, digest).is_ok_and(|found| found.is_some()) {
-            let at = folder.handle.as_fd();
-            let fill = |file: &mut BufWriter<File>| file.write_all(bytes);
-            open::put_unsynced(at, name.as_ref(), &folder.path, RenameFlags::empty(), fill)?;
-        }
-        Ok(folder)
     }
 
     /// The content of this digest; `None` if it is not kept.
     pub fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, BlobError> {
-        let (above, name) = names(digest);
-        match self.folder.join(above).open() {
-            Ok(folder) => read(&folder, &name, digest),
+        match self.folder.open() {
+            Ok(folder) => read(&folder, digest),
             Err(OpenError::Missing(_)) => Ok(None),
             Err(e) => Err(e.into()),
         }
     }
 }
 
-/// The folder of a content, and its name in it.
-fn names(digest: Digest) -> (String, String) {
-    let mut folder = digest.to_string();
-    let name = folder.split_off(2);
-    (folder, name)
+/// Puts a content at its place, unless it is there; the folder is still to be synced.
+fn place(folder: &Kept<Dir>, bytes: &[u8]) -> io::Result<Digest> {
+    let digest = Digest::of(bytes);
+    if !read(folder, digest).is_ok_and(|found| found.is_some()) {
+        let (at, name) = (folder.handle.as_fd(), digest.to_string());
+        let fill = |file: &mut BufWriter<File>| file.write_all(bytes);
+        open::put_unsynced(at, name.as_ref(), &folder.path, RenameFlags::empty(), fill)?;
+    }
+    Ok(digest)
 }
 
-fn read(folder: &Kept<Dir>, name: &str, digest: Digest) -> Result<Option<Vec<u8>>, BlobError> {
-    let file = match folder.file(name, open::read_at) {
+fn read(folder: &Kept<Dir>, digest: Digest) -> Result<Option<Vec<u8>>, BlobError> {
+    let file = match folder.file(digest.to_string(), open::read_at) {
         Ok(file) => file,
         Err(OpenError::Missing(_)) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
     let path = file.path.clone();
-    let mut bytes = Vec::new();
+    let size = usize::try_from(file.size()).map_or(MAX_BLOB, |size| size.min(MAX_BLOB));
+    let mut bytes = Vec::with_capacity(size.saturating_add(1));
     match file.handle.take(MAX_BLOB as u64 + 1).read_to_end(&mut bytes) {
         Err(source) => Err(BlobError::Read { path, source }),
         Ok(_) if bytes.len() > MAX_BLOB => Err(BlobError::Large(path)),

@@ -19,13 +19,11 @@ impl Store {
     }
 
     fn file(&self, digest: Digest) -> PathBuf {
-        let text = digest.to_string();
-        self.dir.path().join("blobs").join(&text[..2]).join(&text[2..])
+        self.dir.path().join("blobs").join(digest.to_string())
     }
 
     fn names(&self) -> usize {
-        let folders = fs::read_dir(self.dir.path().join("blobs")).unwrap();
-        folders.map(|folder| fs::read_dir(folder.unwrap().path()).unwrap().count()).sum()
+        fs::read_dir(self.dir.path().join("blobs")).unwrap().count()
     }
 }
 
