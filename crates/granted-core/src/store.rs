@@ -23,7 +23,12 @@ pub trait Ledger: Send + Sync {
     fn head(&self) -> Result<Option<Head>, ReadError>;
 
     /// The rows that moved this subject, oldest first.
-    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError>;
+    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
+        self.rows_after(subject, 0)
+    }
+
+    /// Those of [`Ledger::rows`] that come after this seq, which is 0 or that of one of them.
+    fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError>;
 
     /// One row, by its number.
     fn row(&self, seq: u64) -> Result<Option<Row>, ReadError>;

@@ -130,8 +130,8 @@ impl Ledger for FileLedger {
         self.reader()?.map_or(Ok(None), |reader| reader.head())
     }
 
-    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
-        self.reader()?.map_or(Ok(Vec::new()), |reader| reader.rows(subject))
+    fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError> {
+        self.reader()?.map_or(Ok(Vec::new()), |reader| reader.rows_after(subject, seq))
     }
 
     fn row(&self, seq: u64) -> Result<Option<Row>, ReadError> {

@@ -72,6 +72,12 @@ pub fn check_chain(ledger: &dyn Ledger) -> Vec<Row> {
     for subject in last.keys() {
         let moving: Vec<&Row> = rows.iter().filter(|row| row.moves(subject).is_some()).collect();
         assert_eq!(ledger.rows(subject).unwrap().iter().collect::<Vec<_>>(), moving, "{subject}");
+        let seqs: Vec<u64> = moving.iter().map(|row| row.seq).collect();
+        for (count, seq) in seqs.iter().enumerate() {
+            let later = ledger.rows_after(subject, *seq).unwrap();
+            let later: Vec<u64> = later.iter().map(|row| row.seq).collect();
+            assert_eq!(later, seqs[count + 1..], "{subject} after {seq}");
+        }
     }
     rows
 }

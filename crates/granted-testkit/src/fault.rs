@@ -72,8 +72,8 @@ impl Ledger for FaultyLedger {
         self.inner.head()
     }
 
-    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
-        self.inner.rows(subject)
+    fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError> {
+        self.inner.rows_after(subject, seq)
     }
 
     fn row(&self, seq: u64) -> Result<Option<Row>, ReadError> {

@@ -40,9 +40,9 @@ impl Ledger for MemoryLedger {
         Ok(self.lines().last().map(|(line, _)| line.head()))
     }
 
-    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
+    fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError> {
         let lines = self.lines();
-        let rows = lines.iter().map(|(_, row)| row);
+        let rows = lines.iter().map(|(_, row)| row).filter(|row| row.seq > seq);
         Ok(rows.filter(|row| row.moves(subject).is_some()).cloned().collect())
     }
 

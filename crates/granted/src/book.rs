@@ -18,6 +18,7 @@ use crate::home::Home;
 use crate::ledger::checkpoint::CheckpointError;
 use crate::ledger::witness::{self, Doubt, Witnesses};
 use crate::news::News;
+use crate::write::gather::Days;
 
 /// One owner's ledger and grants, opened. Opening creates nothing.
 ///
@@ -28,6 +29,7 @@ pub struct Book {
     pub(crate) documents: Arc<dyn Documents>,
     pub(crate) acts: Acts,
     pub(crate) blobs: Blobs,
+    pub(crate) days: Days,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) news: Arc<News>,
     pub(crate) witnesses: Witnesses,
@@ -57,7 +59,8 @@ impl Book {
         let blobs = Blobs::beside(&home.ledger_folder());
         let news = Arc::new(News::new(home.clone(), clock.clone()));
         let (by, given_up, witnesses) = (by(door), Mutex::default(), Witnesses::default());
-        Book { home, ledger, documents, acts, blobs, clock, news, witnesses, by, given_up }
+        let days = Days::default();
+        Book { home, ledger, documents, acts, blobs, days, clock, news, witnesses, by, given_up }
     }
 
     /// The clock's reading.

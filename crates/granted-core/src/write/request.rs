@@ -315,26 +315,30 @@ impl Day {
     /// Folds the rows of one day of an agent, oldest first.
     pub fn fold(rows: &[Row]) -> Day {
         let mut day = Day::default();
+        day.go_on(rows);
+        day
+    }
+
+    /// Folds those that came since.
+    pub fn go_on(&mut self, rows: &[Row]) {
         for row in rows {
-            day.last = row.seq;
-            let id = row.refs.first().and_then(|(subject, _)| subject.write_id());
-            let request = match &row.event {
-                Event::WriteStaged(staged) => Some(&staged.request),
-                Event::WriteDirect(direct) => Some(&direct.request),
-                _ => None,
+            self.last = row.seq;
+            let Some(id) = row.refs.first().and_then(|(subject, _)| subject.write_id()) else {
+                continue;
             };
-            match (request, id) {
-                (Some(request), Some(id)) => {
-                    day.bytes = day.bytes.saturating_add(bytes(&request.changes));
-                    if matches!(row.event, Event::WriteStaged(_)) {
-                        day.waiting.push(id);
-                    }
+            match &row.event {
+                Event::WriteStaged(staged) => {
+                    self.add(&staged.request);
+                    self.waiting.push(id);
                 }
-                (_, Some(id)) => day.waiting.retain(|waiting| *waiting != id),
-                (_, None) => {}
+                Event::WriteDirect(direct) => self.add(&direct.request),
+                _ => self.waiting.retain(|waiting| *waiting != id),
             }
         }
-        day
+    }
+
+    fn add(&mut self, request: &Request) {
+        self.bytes = self.bytes.saturating_add(bytes(&request.changes));
     }
 }
 

@@ -108,21 +108,26 @@ impl<'s> Reader<'s> {
         Ok(Some(Head { seq: link.seq, at: link.at, hash: Digest::of(&line) }))
     }
 
-    /// See [`granted_core::store::Ledger::rows`].
-    pub(crate) fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
+    /// See [`granted_core::store::Ledger::rows_after`].
+    pub(crate) fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError> {
         let (end, _) = self.end()?;
         let (hits, covered) = self.view.hits(subject.as_str());
         let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
-        for hit in hits.iter().filter(|hit| hit.offset < end) {
+        for hit in hits.iter().filter(|hit| hit.offset < end && hit.seq > seq) {
             let line = self.io(View::hit_line(&self.file, end, subject.as_str(), hit))?;
             let (seq, offset) = (hit.seq, hit.offset);
             let damaged = |cause| ReadError::Damaged { line: seq, offset, cause };
             lines.push((offset, line.map_err(damaged)?));
         }
-        let mut found = |offset, line: &[u8]| lines.push((offset, line.to_vec()));
+        let mut found = |offset, line: &[u8]| {
+            // What cannot be read is told below.
+            if seq == 0 || Link::parse(line).map_or(true, |link| link.seq > seq) {
+                lines.push((offset, line.to_vec()));
+            }
+        };
         let hole = self.io(search(&self.file, covered, end, &subject.needle(), &mut found))?;
         let mut rows = Vec::with_capacity(lines.len());
-        let (mut last, mut linked) = (0, true);
+        let (mut last, mut linked) = (seq, true);
         let mut scratch = Vec::new();
         for (offset, line) in &lines {
             let row = self.parse(*offset, line, &mut scratch)?;

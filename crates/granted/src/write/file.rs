@@ -168,7 +168,7 @@ fn attempt<A: Asker>(
                 asker.before(Step::Claim).map_err(End::Left)?;
                 match staged(book, id, request, why, &facts, &by)? {
                     Some(answer) => return Ok(answer),
-                    None => continue,
+                    None => book.days.forget(),
                 }
             }
             Route::Direct(grant) => {
@@ -180,7 +180,10 @@ fn attempt<A: Asker>(
                 let permit = decide::direct(id, request, folders, &grant, &act, &facts, &by);
                 let claim = match permit.claim(&*book.ledger) {
                     Ok(claim) => claim,
-                    Err(AppendError::Conflict) => continue,
+                    Err(AppendError::Conflict) => {
+                        book.days.forget();
+                        continue;
+                    }
                     Err(e) => return Err(unclaimed(book, id, e).into()),
                 };
                 directs.claimed(book, grant.grant().grant_id, files);

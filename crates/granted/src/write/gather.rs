@@ -1,5 +1,8 @@
 //! Facts: what the ledger says of change sets.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use granted_core::decision::settle::ActState;
 use granted_core::digest::Digest;
 use granted_core::id::Id;
@@ -18,6 +21,24 @@ pub(crate) fn request(book: &Book, id: Id) -> Result<Option<RequestState>, ReadE
     Ok(RequestState::fold(id, &book.ledger.rows(&Subject::write(id))?))
 }
 
+/// The days that a process has folded, so that a server reads each row of a day once.
+#[derive(Debug, Default)]
+pub(crate) struct Days(Mutex<HashMap<Subject, Day>>);
+
+/// More days than the agents of one server need. What is forgotten is folded anew.
+const MOST_DAYS: usize = 64;
+
+impl Days {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Subject, Day>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets them: an append did not find a day as it was remembered.
+    pub(crate) fn forget(&self) {
+        self.lock().clear();
+    }
+}
+
 /// What an agent filed in a project on the day of this instant.
 pub(crate) fn day(
     book: &Book,
@@ -25,7 +46,14 @@ pub(crate) fn day(
     agent: &Agent,
     at: Stamp,
 ) -> Result<Day, ReadError> {
-    Ok(Day::fold(&book.ledger.rows(&project.day(agent, at))?))
+    let subject = project.day(agent, at);
+    let mut days = book.days.lock();
+    if days.len() >= MOST_DAYS {
+        days.clear();
+    }
+    let day = days.entry(subject.clone()).or_default();
+    day.go_on(&book.ledger.rows_after(&subject, day.last)?);
+    Ok(day.clone())
 }
 
 /// The seq of the last row of the day that a change set was filed on; 0 if it has none.

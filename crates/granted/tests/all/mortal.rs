@@ -101,8 +101,8 @@ impl Ledger for Mortal {
     fn head(&self) -> Result<Option<Head>, ReadError> {
         self.inner.head()
     }
-    fn rows(&self, subject: &Subject) -> Result<Vec<Row>, ReadError> {
-        self.inner.rows(subject)
+    fn rows_after(&self, subject: &Subject, seq: u64) -> Result<Vec<Row>, ReadError> {
+        self.inner.rows_after(subject, seq)
     }
     fn row(&self, seq: u64) -> Result<Option<Row>, ReadError> {
         self.inner.row(seq)
