@@ -8,12 +8,13 @@ from budgets import discharge, process, prove, signed, status, threads, verify
 from durable import durable
 from machine import machine
 from mcp_line import mcp
+from overshoot import overshoot
 from peers import claim, cycle
 from probes import probes
 from spends_line import spends
 from writes_line import writes
 
-LINES = [discharge, process, signed, threads, status, verify, prove, mcp, writes, spends, claim, cycle, durable, probes]
+LINES = [discharge, process, signed, threads, status, verify, prove, mcp, writes, spends, overshoot, claim, cycle, durable, probes]
 PAGE = Path("docs/performance.md")
 
 program, works, folder, *words = sys.argv[1:]

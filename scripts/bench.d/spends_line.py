@@ -6,25 +6,31 @@ import os
 import pty
 import subprocess
 from pathlib import Path
+from signal import SIGKILL
 from statistics import median
+from threading import Timer
 
 from bench import Bench, environment
 from budgets import reference
 from figures import amount, ratio, spread
-from mcp_line import Server
+from mcp_line import Server, one_core
 from table import BUDGET, Table
-from writes_line import multiply, timed
+from writes_line import called, multiply, timed
 
 PASSWORD = "correct horse"
 ADDRESS = "tb1pvlnw9n2zuefmxzwmuz0763uajw8nmaattkhd8002g3ekejjspxtshu2q9n"
 COUNT, RECORDS = 15, 10_000
 
 
-def typed(home: Path, words: list[str], *answers: tuple[str, str]) -> str:
-    """Runs a command at a terminal, and types each answer when it is asked for; what was shown."""
+def at_terminal(home: Path, words: list[str], *answers: tuple[str, str], dies: float | None = None) -> tuple[int, str]:
+    """Runs a command at a terminal, types each answer when it is asked for, and kills it after so many seconds;
+    its wait status, and what was shown since the last answer."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvpe(words[0], words, environment(home))
+    killer = Timer(dies, os.kill, (pid, SIGKILL)) if dies is not None else None
+    if killer:
+        killer.start()
     shown = b""
     waiting = list(answers)
     while True:
@@ -36,11 +42,24 @@ def typed(home: Path, words: list[str], *answers: tuple[str, str]) -> str:
             break
         shown += piece
         if waiting and waiting[0][0].encode() in shown:
-            os.write(terminal, waiting.pop(0)[1].encode() + b"\n")
+            try:
+                os.write(terminal, waiting.pop(0)[1].encode() + b"\n")
+            except OSError:
+                break
             shown = b""
+    if killer:
+        killer.cancel()
+        killer.join()
+    os.close(terminal)
     _, status = os.waitpid(pid, 0)
-    assert status == 0 and not waiting, (words, status, shown)
-    return shown.decode()
+    return status, shown.decode()
+
+
+def typed(home: Path, words: list[str], *answers: tuple[str, str]) -> str:
+    """The same for a command that succeeds; what it showed in the end."""
+    status, shown = at_terminal(home, words, *answers)
+    assert status == 0, (words, status, shown)
+    return shown
 
 
 def grant(bench: Bench, home: Path, *words: str) -> str:
@@ -65,21 +84,22 @@ def spends(bench: Bench) -> Table:
     typed(home, init, ("password", PASSWORD), ("again", PASSWORD))
     rows = os.open(bench.folder / "spend-rows", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     filed, base, true, resident = [], [], [], 0
-    for _ in range(COUNT):
-        # A server lets some through at once, so each has a few.
-        token = grant(bench, home)
-        server = Server(home, "env", f"SATS_AGENT_TOKEN={token}", bench.program, "sats", "agent", "serve", "bench")
-        for turn in range(15):
-            arguments = {"address": ADDRESS, "amount_sat": 1_000 + turn, "idempotency_key": f"k{turn}"}
-            answer = timed(filed, lambda: server.call("request_send", **arguments))
-            assert answer["status"] == "pending_approval", answer
-            size = len((home / "ledger.jsonl").read_bytes().splitlines()[-1]) + 1
-            timed(base, lambda: (os.write(rows, b"x" * size), os.fdatasync(rows)))
-            timed(true, lambda: subprocess.run(["/bin/true"], check=True))
-        resident = max(resident, server.resident())
-        server.end()
+    with one_core():
+        for _ in range(COUNT):
+            # A server lets some through at once, so each has a few.
+            token = grant(bench, home)
+            server = Server(home, "env", f"SATS_AGENT_TOKEN={token}", bench.program, "sats", "agent", "serve", "bench")
+            for turn in range(15):
+                arguments = {"address": ADDRESS, "amount_sat": 1_000 + turn, "idempotency_key": f"k{turn}"}
+                answer = called(filed, server, "request_send", arguments)
+                assert answer["status"] == "pending_approval", answer
+                size = len((home / "ledger.jsonl").read_bytes().splitlines()[-1]) + 1
+                timed(base, lambda: (os.write(rows, b"x" * size), os.fdatasync(rows)))
+                timed(true, lambda: subprocess.run(["/bin/true"], check=True))
+            resident = max(resident, server.resident())
+            server.end()
     whole, text = ratio(filed, base)
-    table.budget("a request filed over stdio", spread(filed, "µs"), f"a synced append of its row: {spread(base, 'µs')}", text, "at most 1.5 ×", whole <= 1.5)
+    table.budget("a request filed, less a ping of the server", spread(filed, "µs"), f"a synced append of its row: {spread(base, 'µs')}", text, "at most 1.5 ×", whole <= 1.5)
     table.budget("`sats agent serve`, resident", f"{amount(resident / 1024)} MiB", "", "", "under 40 MiB", resident < 40 * 1024)
     multiply(home / "ledger.jsonl", "spend.filed", RECORDS - len(filed), another)
     took = []
