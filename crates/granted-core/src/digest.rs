@@ -41,7 +41,7 @@ impl Digest {
     }
 
     /// Writes the 64 digits.
-    fn hex(self, buffer: &mut [u8; 64]) -> &str {
+    pub(crate) fn hex(self, buffer: &mut [u8; 64]) -> &str {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digit = |value: u8| DIGITS.get(usize::from(value)).copied().unwrap_or(b'0');
         for (pair, byte) in buffer.chunks_exact_mut(2).zip(self.0) {

@@ -117,6 +117,11 @@ impl Wallet {
         }
     }
 
+    /// Checks that there is one, whose state can be opened.
+    pub fn check(&self) -> Result<(), WalletError> {
+        self.connect(false).map(drop)
+    }
+
     /// Whether it is there.
     pub fn exists(&self) -> Result<bool, WalletError> {
         match self.state() {

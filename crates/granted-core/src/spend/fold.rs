@@ -261,7 +261,7 @@ impl Request {
             match (&mut request, &row.event) {
                 // A row may say that it moves a request, and file another.
                 (None, Event::SpendFiled(filed)) if filed.id() == id => {
-                    request = Some(Request::filed(row, filed));
+                    request = Some(Request::filed(id, row, filed));
                 }
                 (None, _) => {}
                 (Some(request), _) => request.apply(row),
@@ -271,10 +271,10 @@ impl Request {
     }
 
     /// The state after the row that filed it.
-    pub fn filed(row: &Row, filed: &Filed) -> Request {
+    pub fn filed(id: RequestId, row: &Row, filed: &Filed) -> Request {
         let denied = filed.deny.clone().map(State::Denied);
         Request {
-            id: filed.id(),
+            id,
             filed: filed.clone(),
             created_at: row.at,
             updated_at: row.at,

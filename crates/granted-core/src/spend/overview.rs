@@ -36,7 +36,8 @@ impl Overview {
                 return true;
             }
             Event::SpendFiled(filed) => {
-                self.requests.entry(filed.id()).or_insert_with(|| Request::filed(row, filed));
+                let id = filed.id();
+                self.requests.entry(id).or_insert_with(|| Request::filed(id, row, filed));
                 return true;
             }
             _ => {}

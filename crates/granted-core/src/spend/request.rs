@@ -34,7 +34,10 @@ impl RequestId {
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut digest = [0; 32];
+        digest.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+        let mut digits = [0; 64];
+        let digits = Digest(digest).hex(&mut digits).get(..32).unwrap_or_default();
         f.pad(&format!("r-{digits}"))
     }
 }

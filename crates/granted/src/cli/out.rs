@@ -1,7 +1,7 @@
 //! The one door to stdout and stderr.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use granted_core::text::Shown;
@@ -28,6 +28,9 @@ pub(crate) struct Out {
     /// Why not all could be written to stdout.
     trouble: RefCell<Option<String>>,
 }
+
+/// How many bytes of a long value are printed at once.
+const CHUNK: usize = 64 << 10;
 
 /// How a word is marked on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,8 +141,9 @@ impl Out {
 
     /// One line of JSON.
     pub(crate) fn value(&self, value: &impl Serialize) {
-        // Every value printed here is plain data, which serialises.
-        self.line(serde_json::to_string(value).unwrap_or_default());
+        let mut stream = BufWriter::with_capacity(CHUNK, io::stdout().lock());
+        let written = serde_json::to_writer(&mut stream, value).map_err(io::Error::from);
+        self.printed(written.and_then(|()| stream.write_all(b"\n")).and_then(|()| stream.flush()));
     }
 
     /// One line to stderr, for people.

@@ -82,7 +82,7 @@ impl Place {
     /// The wallet of the network, which is there.
     pub(super) fn wallet(&self) -> Result<Wallet, Failure> {
         let wallet = self.home.wallet(self.network);
-        wallet.state()?;
+        wallet.check()?;
         Ok(wallet)
     }
 
