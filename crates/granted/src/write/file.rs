@@ -2,7 +2,7 @@
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
-use granted_core::ledger::{By, Head};
+use granted_core::ledger::{By, Head, Row};
 use granted_core::store::{AppendError, NotWritten, ReadError};
 use granted_core::text::{Name, Note, Words};
 use granted_core::time::Stamp;
@@ -63,6 +63,9 @@ pub trait Directs {
 
     /// How many files this server has written under a grant.
     fn used(&self, grant: Id) -> u64;
+
+    /// What was remembered of a grant's rows is not what the ledger has: they are read anew.
+    fn forget(&self);
 
     /// So many files are claimed under a grant: the row is durable, and nothing is written yet.
     fn claimed(&self, book: &Book, grant: Id, files: u64);
@@ -182,6 +185,7 @@ fn attempt<A: Asker>(
                     Ok(claim) => claim,
                     Err(AppendError::Conflict) => {
                         book.days.forget();
+                        directs.forget();
                         continue;
                     }
                     Err(e) => return Err(unclaimed(book, id, e).into()),
@@ -199,8 +203,9 @@ fn attempt<A: Asker>(
 
 /// Whether the brief is still what the change set was checked against.
 pub fn unchanged(project: &OpenProject, read: &ReadBrief) -> Result<(), Denied> {
-    let now = project.brief().map_err(|e| Denied::new(Refusal::NotInBrief, e.to_string()))?;
-    match now.sha256 == read.sha256 {
+    let now = project.brief_digest();
+    let now = now.map_err(|e| Denied::new(Refusal::NotInBrief, e.to_string()))?;
+    match now == read.sha256 {
         true => Ok(()),
         false => {
             let why = "the brief was changed while the change set was checked: file it again";
@@ -332,13 +337,15 @@ fn staged(
     facts: &Facts<'_>,
     by: &By,
 ) -> Result<Option<Answer>, Denied> {
-    match book.append(&[decide::stage(id, request, why, facts, by)]) {
-        Ok(_) => {}
+    let appended = match book.append(&[decide::stage(id, request, why, facts, by)]) {
+        Ok(appended) => appended,
         Err(AppendError::Conflict) => return Ok(None),
         Err(e) => return Err(unappended(&e)),
-    }
-    let state = gather::request(book, id).map_err(unread)?;
-    let state = state.ok_or_else(|| unwritable(format!("the row of request {id} is gone")))?;
+    };
+    let row = appended.lines.first().and_then(|line| Row::parse(&line.bytes).ok());
+    let state = row.and_then(|row| RequestState::fold(id, &[row]));
+    let state =
+        state.ok_or_else(|| unwritable(format!("the row of request {id} does not read")))?;
     Ok(Some(Answer::Filed { state: Box::new(state), replayed: false }))
 }
 

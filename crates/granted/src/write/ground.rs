@@ -55,6 +55,8 @@ impl Directs for NoDirects {
         0
     }
 
+    fn forget(&self) {}
+
     fn claimed(&self, _: &Book, _: Id, _: u64) {
         panic!("there is no grant");
     }

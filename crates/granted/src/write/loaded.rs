@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::ledger::{Row, Subject};
 use granted_core::store::{AppendError, ReadError};
 use granted_core::trust::Trust;
 use granted_core::write::direct::sign::loaded_row;
@@ -17,8 +18,7 @@ use granted_core::write::direct::{Active, Facts, Policy, Problem, VerifiedGrant,
 use granted_core::write::{Agent, DirectRecord, Project};
 
 use super::direct::{
-    GatherError, Gathered, active_grants, count_direct_writes, gates_now, read_grants, rows_of,
-    standing,
+    GatherError, Gathered, active_grants, count_direct_writes, gates_now, read_grants, standing,
 };
 use super::file::{Directs, InForce};
 use super::project::{OpenProject, ProjectError, ReadBrief};
@@ -42,6 +42,8 @@ pub struct Loaded {
 struct Memory {
     /// The last row that was seen.
     mark: Option<Mark>,
+    /// The rows of the agent's grant, so that each is read once.
+    rows: Vec<Row>,
     /// How many files this server has written under each grant, and others before it.
     used: BTreeMap<Id, u64>,
     /// Why nothing is written directly any more, until a server is started anew.
@@ -140,7 +142,6 @@ impl Loaded {
             return Err(anew(&format!("the ledger does not go on from row {seq}, as it was seen")));
         }
         memory.mark = mark(book).map_err(unread)?;
-        drop(memory);
         let own = |record: &&DirectRecord| {
             record.grant.agent == self.agent && self.active.contains(&record.grant.grant_id)
         };
@@ -160,8 +161,11 @@ impl Loaded {
             brief: &read.brief,
             now: book.now(),
         };
-        let rows = rows_of(book, record.grant.grant_id).map_err(unread)?;
-        verify(record, &rows, &facts).map_err(|problem| Fault::Now(problem.to_string()))
+        let seen = memory.rows.last().map_or(0, |row| row.seq);
+        let subject = Subject::direct(record.grant.grant_id);
+        let rows = book.ledger.rows_after(&subject, seen).map_err(unread)?;
+        memory.rows.extend(rows);
+        verify(record, &memory.rows, &facts).map_err(|problem| Fault::Now(problem.to_string()))
     }
 }
 
@@ -193,6 +197,10 @@ impl Directs for Loaded {
 
     fn used(&self, grant: Id) -> u64 {
         self.memory().used.get(&grant).copied().unwrap_or(0)
+    }
+
+    fn forget(&self) {
+        self.memory().rows.clear();
     }
 
     fn claimed(&self, book: &Book, grant: Id, files: u64) {

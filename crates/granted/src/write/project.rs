@@ -106,6 +106,11 @@ impl OpenProject {
         }
     }
 
+    /// The digest of its brief, as it is now.
+    pub fn brief_digest(&self) -> Result<Digest, ProjectError> {
+        Ok(self.text()?.1)
+    }
+
     /// Its brief, and everything that is wrong in it, each with its line. One that cannot be parsed is
     /// shown empty.
     pub fn look(&self) -> Result<(Brief, Vec<String>), ProjectError> {
