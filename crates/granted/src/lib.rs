@@ -72,6 +72,12 @@ pub use granted_core::store::ReadError;
 pub use home::{Home, HomeError};
 pub use sign::{SignError, Signer};
 
+/// Asking for payments inside a budget, as `sats agent serve` does for an agent. Nothing in it approves one.
+pub mod asking {
+    pub use crate::spend::Spends;
+    pub use crate::spend::file::{Asked, Session, file};
+}
+
 /// Discharges an object with a closure as executor, and answers with the outcome.
 ///
 /// The closure is called at most once, with the grant as it was minted, and only after its claim

@@ -15,6 +15,7 @@ mod book;
 mod crowd;
 mod cycle;
 mod discharge;
+mod filing;
 mod process;
 mod prove;
 mod samples;
@@ -33,6 +34,7 @@ lines status PROGRAM COUNT SMALL GRANTS LARGE GRANTS   `granted status` in two s
 lines verify PROGRAM HOME COUNT       `granted ledger verify` beside sha256sum
 lines prove PROGRAM HOME ROWS COUNT   `granted ledger prove` and `granted proof` in a book of so many grants
 lines signed FOLDER PROGRAM COUNT     discharges of signed grants beside others
+lines filing TOKEN ADDRESS COUNT      requests for payments filed in this process, in GRANTED_HOME
 lines cycle FIRST COUNT               mint and discharge in this process, in GRANTED_HOME
 It is called by scripts/bench, which knows the budgets.";
 
@@ -57,6 +59,7 @@ fn main() {
         ["prove", program, home, rows, count] => {
             prove::run(program, &path(home), number(rows), number(count))
         }
+        ["filing", token, address, count] => filing::run(token, address, number(count)),
         ["cycle", first, count] => cycle::run(number(first), number(count)),
         // As `cargo bench` calls it.
         [] | ["--bench"] => return println!("{USAGE}"),
