@@ -42,8 +42,7 @@ pub fn run(token: &str, address: &str, count: usize) -> Value {
     let text = std::fs::read_to_string(&ledger).unwrap();
     let row = text.lines().last().unwrap().len() + 1;
     let base = ledger.with_file_name("base");
-    let mut base =
-        OpenOptions::new().append(true).create_new(true).mode(0o600).open(base).unwrap();
+    let mut base = OpenOptions::new().append(true).create_new(true).mode(0o600).open(base).unwrap();
     samples::in_turns(
         count,
         &mut [

@@ -32,17 +32,31 @@ fn overview(ledger: &dyn Ledger, finished: bool) -> Result<Overview, ReadError> 
 }
 
 /// Shows every row, the oldest first; a line that is none ends it with an error.
-pub(crate) fn each_row(ledger: &dyn Ledger, mut show: impl FnMut(&Row)) -> Result<(), ReadError> {
+pub(crate) fn each_row(ledger: &dyn Ledger, show: impl FnMut(&Row)) -> Result<(), ReadError> {
+    each_wanted(ledger, |_| true, show)
+}
+
+/// The same for those rows whose bytes are wanted; the others are not read.
+pub(crate) fn each_wanted(
+    ledger: &dyn Ledger,
+    wanted: impl Fn(&[u8]) -> bool,
+    mut show: impl FnMut(&Row),
+) -> Result<(), ReadError> {
     let mut error = None;
     let mut scratch = Vec::new();
-    ledger.scan(1, &mut |line| match Row::parse_with(line.bytes, &mut scratch) {
-        Ok(row) => {
-            show(&row);
-            ControlFlow::Continue(())
+    ledger.scan(1, &mut |line| {
+        if !wanted(line.bytes) {
+            return ControlFlow::Continue(());
         }
-        Err(e) => {
-            error = Some(read_error(e, line.seq, line.offset));
-            ControlFlow::Break(())
+        match Row::parse_with(line.bytes, &mut scratch) {
+            Ok(row) => {
+                show(&row);
+                ControlFlow::Continue(())
+            }
+            Err(e) => {
+                error = Some(read_error(e, line.seq, line.offset));
+                ControlFlow::Break(())
+            }
         }
     })?;
     error.map_or(Ok(()), Err)

@@ -1,7 +1,5 @@
 //! Facts: what the ledger and the documents say of spends.
 
-use std::ops::ControlFlow;
-
 use granted_core::ledger::{Row, Subject};
 use granted_core::spend::change::Facts;
 use granted_core::spend::document::{self, Standing};
@@ -11,7 +9,7 @@ use granted_core::store::{Documents as _, Ledger, ReadError};
 use memchr::memmem::Finder;
 
 use super::{SpendError, Spends};
-use crate::decision::list::read_error;
+use crate::decision::list::each_wanted;
 
 /// What an agent has on the network.
 pub(crate) fn agent(spends: &Spends<'_>, agent: &AgentName) -> Result<AgentState, ReadError> {
@@ -80,26 +78,10 @@ pub(crate) fn overview(
 }
 
 /// Shows the rows that may move spends, the oldest first.
-pub(crate) fn each_row(ledger: &dyn Ledger, mut show: impl FnMut(&Row)) -> Result<(), ReadError> {
+pub(crate) fn each_row(ledger: &dyn Ledger, show: impl FnMut(&Row)) -> Result<(), ReadError> {
     // Rows are canonical: one of these kinds holds these bytes, and most others are not parsed.
     let kinds = [Finder::new("\"kind\":\"spend."), Finder::new("\"kind\":\"ledger.accepted\"")];
-    let (mut error, mut scratch) = (None, Vec::new());
-    ledger.scan(1, &mut |line| {
-        if !kinds.iter().any(|kind| kind.find(line.bytes).is_some()) {
-            return ControlFlow::Continue(());
-        }
-        match Row::parse_with(line.bytes, &mut scratch) {
-            Ok(row) => {
-                show(&row);
-                ControlFlow::Continue(())
-            }
-            Err(e) => {
-                error = Some(read_error(e, line.seq, line.offset));
-                ControlFlow::Break(())
-            }
-        }
-    })?;
-    error.map_or(Ok(()), Err)
+    each_wanted(ledger, |bytes| kinds.iter().any(|kind| kind.find(bytes).is_some()), show)
 }
 
 /// The one request that this id or beginning of one names.
