@@ -414,11 +414,32 @@ fn what_was_closed_is_never_used() {
     let all = vec![Subject::direct(grant.grant_id), dispatch_subject(1), one.clone()];
     assert_eq!(start(vec![closes(all.clone()), closes(all)]), Ok(()));
     assert_eq!(start(vec![closes(vec![dispatch_subject(1)]), refused(id(2), Some(1))]), Ok(()));
+    // What came of one that was being applied is not known, and the person ends it.
+    let (held, no) = (approved(id(1), &edited()), rejected(id(1), Some(day())));
+    let (close, again) = (closes(vec![one.clone()]), closes(vec![one.clone()]));
+    assert_eq!(start(vec![held.clone(), close.clone(), again, no.clone()]), Ok(()));
+    assert_eq!(start(vec![held, unresolved(id(1)), close, no]), Ok(()));
     for (name, rows, cause) in [
         ("approved", vec![closes(vec![one.clone()]), approved(id(1), &edited())], "has ended"),
         (
             "applied",
-            vec![approved(id(1), &edited()), closes(vec![one]), applied(id(1), true, Some(day()))],
+            {
+                let (held, done) = (approved(id(1), &edited()), applied(id(1), true, Some(day())));
+                vec![held, closes(vec![one.clone()]), done]
+            },
+            "goes on with a change set that an accepted row closed",
+        ),
+        (
+            "tried again",
+            vec![approved(id(1), &edited()), closes(vec![one.clone()]), unresolved(id(1))],
+            "goes on with a change set that an accepted row closed",
+        ),
+        (
+            "rejected twice",
+            {
+                let (held, no) = (approved(id(1), &edited()), rejected(id(1), Some(day())));
+                vec![held, closes(vec![one]), no.clone(), no]
+            },
             "has ended",
         ),
         (

@@ -103,6 +103,10 @@ pub(super) fn stands(state: &RequestState) -> String {
             }
             None => format!("request {id} waits: {}", counted(state)),
         },
+        Status::Unresolved if state.lost => {
+            let why = state.unresolved.as_ref().map_or("", |unresolved| &unresolved.detail);
+            format!("request {id} is unresolved: {why}")
+        }
         Status::Unresolved => {
             let foreign = state.unresolved.as_ref().map_or(&[][..], |u| &u.foreign);
             let foreign: Vec<String> = foreign.iter().map(|path| format!("`{path}`")).collect();
