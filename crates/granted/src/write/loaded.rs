@@ -4,12 +4,13 @@
 //! each direct write; the grants file must be the one of the start; the ledger must go on from the last
 //! row that this server saw; and of how many files were written, the larger count is believed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::ledger::Event;
 use granted_core::store::{AppendError, ReadError};
 use granted_core::trust::Trust;
 use granted_core::write::direct::sign::loaded_row;
@@ -30,11 +31,10 @@ pub struct Loaded {
     agent: Agent,
     /// The digest of the grants file at the start.
     file: Option<Digest>,
-    /// The digest of the brief at the start, and what the program and its gates were then.
-    brief: Digest,
-    policy: Policy,
-    /// The grants that were in force at the start.
-    active: BTreeSet<Id>,
+    /// The digest of the program at the start.
+    server_sha256: Digest,
+    /// The agent's grant, if it was in force at the start.
+    own: Option<Id>,
     memory: Mutex<Memory>,
 }
 
@@ -79,7 +79,7 @@ impl From<BookError> for StartError {
 impl Loaded {
     /// Verifies every grant and, if one is in force, the whole ledger; records what came of it.
     pub fn start(book: &Book, project: &OpenProject, agent: Agent) -> Result<Loaded, StartError> {
-        let ReadBrief { brief, sha256 } = project.brief()?;
+        let ReadBrief { brief, .. } = project.brief()?;
         if !brief.agents.contains_key(&agent) {
             return Err(StartError::NoAgent(project.name().clone(), agent));
         }
@@ -100,13 +100,12 @@ impl Loaded {
         if !active.grants.contains_key(&agent) {
             memory.off = Some(why_not(book, project.name(), &active, &agent));
         }
-        let ids = active.grants.values().map(|grant| grant.grant().grant_id).collect();
+        let own = active.grants.get(&agent).map(|grant| grant.grant().grant_id);
         Ok(Loaded {
             agent,
             file,
-            brief: sha256,
-            policy: gathered.policy,
-            active: ids,
+            server_sha256: gathered.policy.server_sha256,
+            own,
             memory: Mutex::new(memory),
         })
     }
@@ -128,11 +127,16 @@ impl Loaded {
         read: &ReadBrief,
     ) -> Result<VerifiedGrant, Fault> {
         let anew = |why: &str| Fault::Lasting(format!("{why}: start the server anew"));
+        let unread = |e: ReadError| Fault::Now(e.to_string());
+        let own = self.own.ok_or_else(|| anew("the agent has no direct grant"))?;
+        let rows = rows_of(book, own).map_err(unread)?;
+        if rows.iter().any(|row| matches!(row.event, Event::DirectRevoked(_))) {
+            return Err(Fault::Lasting(Problem::Revoked(own).to_string()));
+        }
         let records = match read_grants(book.home(), project.name()) {
             Ok((records, sha256)) if sha256 == self.file => records,
             _ => return Err(anew("the grants file is not the one of this server's start")),
         };
-        let unread = |e: ReadError| Fault::Now(e.to_string());
         let mut memory = self.memory();
         if let Some(Mark { seq, offset, hash }) = memory.mark
             && book.ledger.digest_at(offset).map_err(unread)? != Some(hash)
@@ -141,17 +145,14 @@ impl Loaded {
         }
         memory.mark = mark(book).map_err(unread)?;
         drop(memory);
-        let own = |record: &&DirectRecord| {
-            record.grant.agent == self.agent && self.active.contains(&record.grant.grant_id)
-        };
-        let record = records.iter().find(own);
+        let is_own = |record: &&DirectRecord| record.grant.grant_id == own;
+        let record = records.iter().find(is_own);
         let record = record.ok_or_else(|| anew("the agent's direct grant is gone"))?;
         let id = book.id().map_err(|e| Fault::Now(e.to_string()))?;
-        let (trust, mut policy) = (trust(book).map_err(unread)?, self.policy.clone());
-        if read.sha256 != self.brief {
-            // The gates that run are compared with the grant in any case; these are the others.
-            policy.gates = gates_now(project, &read.brief);
-        }
+        let trust = trust(book).map_err(unread)?;
+        // Also those that do not look at what is written: the grant binds them all.
+        let gates = gates_now(project, &read.brief);
+        let policy = Policy { server_sha256: self.server_sha256, gates };
         let facts = Facts {
             book: id,
             project: project.name(),
@@ -160,7 +161,6 @@ impl Loaded {
             brief: &read.brief,
             now: book.now(),
         };
-        let rows = rows_of(book, record.grant.grant_id).map_err(unread)?;
         verify(record, &rows, &facts).map_err(|problem| Fault::Now(problem.to_string()))
     }
 }
