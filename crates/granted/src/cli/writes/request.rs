@@ -253,7 +253,17 @@ pub(super) fn named(book: &Book, text: &str) -> Result<Id, Failure> {
     match *list::beginning(&*book.ledger, &prefix)? {
         [] => Err(unknown()),
         [id] => Ok(id),
-        [..] => Err(Failure::refused(format!("several requests begin with `{prefix}`"))),
+        ref several => {
+            const NAMED: usize = 5;
+            let newest = several.iter().rev().take(NAMED).map(ToString::to_string);
+            let newest = newest.collect::<Vec<_>>().join(", ");
+            let more = match several.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(", and {more} older ones"),
+            };
+            let message = format!("several requests begin with `{prefix}`: {newest}{more}");
+            Err(Failure::refused(message))
+        }
     }
 }
 
