@@ -2,8 +2,11 @@
 //! `granted` runs the same over the corpora, so this file is part of that test too.
 
 pub mod arguments;
+pub mod brief;
 pub mod config;
 pub mod decisions;
+pub mod direct;
+pub mod dispatch;
 pub mod frames;
 pub mod grant;
 pub mod index;

@@ -12,6 +12,15 @@
 //! A replaced file keeps its permission bits (but for those that lend its owner's rights to whoever
 //! runs it), its owner, its access list and its `user.` attributes. It is another file, however: other
 //! hard links keep the old content, and so does a program that has the old file open.
+//!
+//! An [`Order`] is made of a durable claim only, and nothing else changes a file:
+//!
+//! ```compile_fail
+//! use granted_core::write::FileChange;
+//! fn without_a_claim(id: granted_core::id::Id, changes: Vec<FileChange>) {
+//!     let order = granted_exec::apply::Order::new(id, changes, Vec::new());
+//! }
+//! ```
 
 mod file;
 mod recover;
@@ -24,6 +33,7 @@ use std::io;
 use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::write::path::ProjectPath;
+use granted_core::write::{self, Claim};
 
 use crate::tree::{Tree, in_words};
 use file::File;
@@ -32,21 +42,24 @@ use steps::Steps;
 use swap::{Halt, forward};
 use undo::undo;
 
+/// The permission bits of a new file, where nothing says others.
+pub const NEW_MODE: u32 = 0o644;
+
 /// What a change set does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileChange {
+struct FileChange {
     /// The file, as [`Tree::resolve`] gave it.
-    pub path: ProjectPath,
+    path: ProjectPath,
     /// The digest of what is there; `None` if the file is new.
-    pub before: Option<Digest>,
+    before: Option<Digest>,
     /// The digest of what is to be there; `None` if the file is to go.
-    pub after: Option<Digest>,
+    after: Option<Digest>,
     /// The permission bits of a file that is made anew. One that is replaced keeps its own.
-    pub mode: u32,
+    mode: u32,
 }
 
-/// A change set that is to be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A claimed change set that is to be applied.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Order {
     id: Id,
     changes: Vec<FileChange>,
@@ -71,9 +84,21 @@ pub enum OrderError {
 }
 
 impl Order {
+    /// What a claim permits.
+    pub fn new(claim: &Claim) -> Result<Order, OrderError> {
+        let change = |change: &write::FileChange| FileChange {
+            path: change.path.clone(),
+            before: change.before.map(|before| before.sha256),
+            after: change.after.map(|after| after.sha256),
+            mode: change.after.and_then(|after| after.mode).unwrap_or(NEW_MODE),
+        };
+        let changes = claim.changes().iter().map(change).collect();
+        Order::of(claim.id(), changes, claim.folders().to_vec())
+    }
+
     /// A change set and its id, by which its temporary files are known. The `folders` are those that
     /// were missing when it was decided on, as [`Tree::missing_folders`] gave them.
-    pub fn new(
+    fn of(
         id: Id,
         changes: Vec<FileChange>,
         folders: Vec<ProjectPath>,
@@ -177,11 +202,14 @@ pub fn apply(order: &Order, tree: &Tree, source: &dyn Source) -> Applied {
     }
 }
 
-/// Opens the files, and requires that each is what it was to be.
+/// Opens the files, and requires that each is what it was to be and that nothing has a temporary name.
 fn survey<'a>(order: &'a Order, steps: Steps<'_>, files: &mut Vec<File<'a>>) -> Result<(), Halt> {
     let opened = file::open(order, steps).map_err(|e| Halt::of(&e))?;
     let mut foreign = Vec::new();
     for file in &opened {
+        if !file.beside().map_err(|e| Halt::at(file, &e))?.is(None) {
+            return Err(Halt::Failed(file.in_the_way()));
+        }
         if !file.named().map_err(|e| Halt::at(file, &e))?.is(file.change.before) {
             foreign.push(file.change.path.clone());
         }

@@ -4,15 +4,17 @@
 //! needs as they are in the project, each at its place. There it runs with nothing to read, an
 //! environment that says nothing of ours, and until a deadline, by which its process group is gone.
 //!
-//! Landlock confines it, where the kernel has that: it writes in that folder only; reads and executes
-//! there and in the system's folders; has no TCP (Linux 6.7); signals nobody else and reaches no
-//! abstract socket of theirs (Linux 6.12); has none of root's rights over others, and gains none. Not
-//! kept from it: UDP, sockets that have a path, the names and command lines of processes, the files of
-//! `/etc` that its user may read, time and space until the deadline. A process that leaves its session
-//! may go on after the end, as confined as before.
+//! Landlock and a filter of system calls confine it, where the kernel has them: it writes in that folder
+//! only; reads and executes there and in the system's folders; opens no socket of any kind; signals
+//! nobody else (Linux 6.12); changes no owner and no attribute; has none of root's rights over others,
+//! and gains none. Not kept from it: the mode and the times of files of its user, wherever they lie; the
+//! names and command lines of processes, the files of `/etc` that its user may read, time and space until
+//! the deadline. A process that leaves its session may go on after the end, as confined as before.
 
 mod bench;
+mod calls;
 mod confine;
+mod sweep;
 
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};

@@ -150,8 +150,13 @@ pub fn approved(id: Id, request: &Request) -> Told {
     (Event::WriteApproved(approved), vec![Subject::write(id)])
 }
 
-/// The claim of a change set under a direct grant.
+/// The claim of a change set under a direct grant. Where the request names no gate, the one of the grant
+/// has looked at it as a whole.
 pub fn direct(id: Id, request: Request, grant: &DirectGrant, dispatch: u64) -> Told {
+    let request = match request.gates.is_empty() {
+        true => Request { gates: vec![GateRun { path: None, ..gate_run() }], ..request },
+        false => request,
+    };
     let moved = vec![
         Subject::write(id),
         day(),

@@ -77,6 +77,7 @@ pub struct Audit {
     before: Option<Digest>,
     end: u64,
     signatures: Signatures,
+    terms: write::Terms,
 }
 
 impl Audit {
@@ -95,6 +96,7 @@ impl Audit {
             let signed = self.signatures.check(book, &row, before, &mut emit);
             signed.map_err(|cause| fault(cause.into()))?;
         }
+        self.terms.check(&row).map_err(|cause| fault(cause.into()))?;
         if let Event::Opened(opened) = &row.event {
             self.book = Some(opened.book);
         }

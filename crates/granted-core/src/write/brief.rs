@@ -29,8 +29,8 @@ pub struct Brief {
     /// The gates by name.
     #[serde(default)]
     pub gates: BTreeMap<Name, GateEntry>,
-    /// What nobody writes, whatever the scopes say.
-    #[serde(default, deserialize_with = "protected")]
+    /// What nobody writes, whatever the scopes say. Where it is not said: [`PROTECTED`].
+    #[serde(default = "protected_unsaid", deserialize_with = "protected")]
     pub protected: Vec<Reach>,
 }
 
@@ -160,6 +160,19 @@ impl Default for Caps {
 const MAX: Caps =
     Caps { bytes_a_day: 1 << 40, file_bytes: 4 * 1024 * 1024, files: 64, staged: 10_000 };
 
+/// What is protected where a brief says nothing of it, wherever it lies: what steers agents, and what runs or
+/// changes how files are read when a person only enters the project or commits.
+pub const PROTECTED: [&str; 8] = [
+    "**/AGENTS.md",
+    "**/CLAUDE.md",
+    "**/GEMINI.md",
+    "**/.envrc",
+    "**/.gitattributes",
+    "**/.gitmodules",
+    "**/.husky",
+    "**/.pre-commit-config.yaml",
+];
+
 /// Programs that would run any text as a command.
 const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "busybox"];
 
@@ -172,6 +185,9 @@ impl Brief {
             let here = format!("agents.{agent}");
             for gate in entry.gates.iter().filter(|gate| !self.gates.contains_key(*gate)) {
                 problems.push(format!("{here}: there is no gate `{gate}`"));
+            }
+            if let Some(gate) = twice(&entry.gates) {
+                problems.push(format!("{here}: `gates` names `{gate}` twice"));
             }
             if entry.approval == Approval::Direct && entry.dispatch != Dispatch::Required {
                 problems.push(format!(
@@ -278,6 +294,15 @@ impl GateEntry {
     }
 }
 
+/// A gate that is listed more than once.
+pub fn twice(gates: &[Name]) -> Option<&Name> {
+    gates
+        .iter()
+        .enumerate()
+        .find(|(n, gate)| gates.iter().take(*n).any(|g| g == *gate))
+        .map(|(_, g)| g)
+}
+
 /// Whether a gate may have this name.
 pub(super) fn is_gate_name(name: &Name) -> bool {
     name.as_str().chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
@@ -338,4 +363,8 @@ fn tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tool>, D::Err
 fn protected<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Reach>, D::Error> {
     let texts: Vec<String> = Vec::deserialize(deserializer)?;
     texts.iter().map(|text| Reach::parse_protected(text).map_err(D::Error::custom)).collect()
+}
+
+fn protected_unsaid() -> Vec<Reach> {
+    PROTECTED.iter().filter_map(|text| Reach::parse_protected(text).ok()).collect()
 }

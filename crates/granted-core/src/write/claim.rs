@@ -131,5 +131,5 @@ pub fn is_cut_off(state: &RequestState, side: Side, act: ActState, now: Stamp) -
         ActState::Free => true,
         ActState::Absent => now > claim.at.plus(ABSENT),
     };
-    gone && matches!(state.status, Status::Applying | Status::Unresolved)
+    gone && !state.lost && matches!(state.status, Status::Applying | Status::Unresolved)
 }

@@ -309,21 +309,23 @@ pub fn expected_binding(agent: &Agent, policy: &Policy, brief: &Brief) -> Result
     })
 }
 
-/// Every scope that is not one literal file must be one that some gate provably looks at, all of it.
 fn check_covered(agent: &Agent, entry: &AgentEntry, brief: &Brief) -> Result<(), Problem> {
+    uncovered(agent, entry, brief).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// What keeps an agent's scopes from a direct grant: every one that is not one literal file must be one that
+/// some gate provably looks at, all of it.
+pub fn uncovered(agent: &Agent, entry: &AgentEntry, brief: &Brief) -> Vec<Problem> {
     if entry.write_scopes.is_empty() {
-        return Err(Problem::NoScope(agent.clone()));
+        return vec![Problem::NoScope(agent.clone())];
     }
     let looks_at = |scope: &Scope, (name, gate): (&Name, &GateEntry)| {
         entry.gates.contains(name) || gate.paths.iter().any(|reach: &Reach| reach.covers(scope))
     };
-    let uncovered = entry.write_scopes.iter().find(|scope| {
+    let uncovered = entry.write_scopes.iter().filter(|scope| {
         !scope.is_one_file() && !brief.gates.iter().any(|gate| looks_at(scope, gate))
     });
-    match uncovered {
-        Some(scope) => Err(Problem::Uncovered(scope.as_str().to_owned())),
-        None => Ok(()),
-    }
+    uncovered.map(|scope| Problem::Uncovered(scope.as_str().to_owned())).collect()
 }
 
 /// Everything that verifying a record needs beside the record.

@@ -70,7 +70,8 @@ pub enum Status {
     Expired,
     /// It was refused when it was filed.
     Refused,
-    /// A damaged ledger that had more to say of it was accepted: nothing more is done for it.
+    /// A damaged ledger that had more to say of it was accepted while it waited: nothing more is done for
+    /// it.
     Closed,
 }
 
@@ -101,6 +102,9 @@ impl fmt::Display for Status {
         f.write_str(self.as_str())
     }
 }
+
+/// Why a request is unresolved whose end may be lost.
+const LOST: &str = "a damaged ledger was accepted that may have had its end: look at its files";
 
 /// How a request began.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +167,9 @@ pub struct RequestState {
     pub unresolved: Option<Unresolved>,
     /// Why the last attempt to apply it changed nothing.
     pub undone: Option<Box<str>>,
+    /// Whether the row of its end may be among those that the person accepted as lost: nobody acts for it
+    /// again, and only the person ends it.
+    pub lost: bool,
     /// The seq of the last row that moved it.
     pub last: u64,
 }
@@ -212,6 +219,7 @@ impl RequestState {
             rejected: None,
             unresolved: None,
             undone: None,
+            lost: false,
             last: row.seq,
         })
     }
@@ -220,6 +228,7 @@ impl RequestState {
         self.last = row.seq;
         let staged = matches!(self.origin, Origin::Staged(_));
         let status = match (&row.event, self.status) {
+            (event, _) if self.lost && !matches!(event, Event::WriteRejected(_)) => return,
             (Event::WriteApproved(approved), Status::Staged) => {
                 self.claim = Some(Claimed {
                     seq: row.seq,
@@ -245,7 +254,13 @@ impl RequestState {
                 Status::Rejected
             }
             (Event::WriteExpired(_), Status::Staged) => Status::Expired,
-            (Event::Accepted(_), status) if !status.is_final() => Status::Closed,
+            (Event::Accepted(_), Status::Staged) => Status::Closed,
+            (Event::Accepted(_), Status::Applying | Status::Unresolved) => {
+                self.lost = true;
+                let foreign = self.unresolved.take().map_or(Vec::new(), |before| before.foreign);
+                self.unresolved = Some(Unresolved { detail: LOST.into(), foreign });
+                Status::Unresolved
+            }
             _ => return,
         };
         if status != Status::Unresolved {

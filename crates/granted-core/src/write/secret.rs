@@ -4,8 +4,7 @@ use super::path::ProjectPath;
 use super::pattern::fold;
 
 /// Names of files and folders that hold secrets.
-const NAMES: [&str; 14] = [
-    ".env",
+const NAMES: [&str; 12] = [
     ".netrc",
     ".npmrc",
     ".pypirc",
@@ -17,15 +16,15 @@ const NAMES: [&str; 14] = [
     ".aws",
     ".kube",
     ".docker",
-    "credentials",
-    "credentials.json",
+    ".terraform",
 ];
 
 /// What such names begin with.
-const BEGINNINGS: [&str; 2] = [".env.", "id_"];
+const BEGINNINGS: [&str; 3] = [".env", "id_", "credentials"];
 
 /// What such names end with.
-const ENDINGS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
+const ENDINGS: [&str; 9] =
+    [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".tfstate", ".tfstate.backup"];
 
 /// Whether a file's name, or that of a folder on the way to it, is one that secrets have, in any case.
 ///
@@ -50,6 +49,9 @@ mod tests {
             ".env",
             "a/.ENV",
             ".env.local",
+            ".envrc",
+            "aws/credentials.csv",
+            "infra/prod.tfstate",
             "id_rsa",
             "a/id_ed25519.pub",
             "tls/server.PEM",

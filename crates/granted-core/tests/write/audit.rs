@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::ledger::audit::{Audit, check_subject_events};
 use granted_core::ledger::event::Accepted;
@@ -9,7 +10,7 @@ use granted_core::ledger::{Event, Subject};
 use granted_core::store::RawLine;
 use granted_core::time::Stamp;
 use granted_core::write::DirectGrant;
-use granted_core::write::event::{DirectRevoked, Request};
+use granted_core::write::event::{DirectRevoked, GateRun, Request};
 use granted_testkit::sample::{id, now};
 use granted_testkit::tale::{Key, Tale};
 use granted_testkit::writes::*;
@@ -326,6 +327,79 @@ fn illegal_writes_under_a_direct_grant_are_found() {
     ]);
 }
 
+/// What only a forger writes: the rules have no row like it.
+#[test]
+fn forged_writes_are_found() {
+    let (_, key, grant) = begin();
+    let start = |told: Told| vec![granted(&grant, &key), dispatched(1, 10), told];
+    let at_once = |request: Request| start(direct(id(1), request, &grant, 1));
+    let new = |path: &str| change(path, None, Some("x"));
+    let moded = |path: &str, before: u32, after: Option<u32>| {
+        let mut change = change(path, Some("x"), Some("y"));
+        change.before.as_mut().unwrap().mode = before;
+        change.after.as_mut().unwrap().mode = after;
+        vec![change]
+    };
+    let made = |folders: &[&str], changes| {
+        let (mut event, moved) = direct(id(1), request(changes), &grant, 1);
+        let Event::WriteDirect(body) = &mut event else { unreachable!() };
+        body.folders = folders.iter().map(|folder| folder.parse().unwrap()).collect();
+        (event, moved)
+    };
+    let looked = |run: GateRun| Request { gates: vec![run], ..request(edit()) };
+    let other = Digest::of(b"other");
+    let by_person =
+        |changes| vec![staged(id(1), Request { agent: None, ..request(changes) }, None)];
+    let claimed = {
+        let (mut event, moved) = approved(id(1), &edited());
+        let Event::WriteApproved(body) = &mut event else { unreachable!() };
+        body.folders = vec!["src".parse().unwrap()];
+        vec![staged(id(1), edited(), None), (event, moved)]
+    };
+    for (name, rows) in [
+        ("as it is", at_once(edited())),
+        ("as it is, one file", at_once(looked(gate_run()))),
+        ("a literal scope", {
+            let changes = vec![new("README.md"), new("src/a.py")];
+            at_once(Request { gates: vec![gate_run()], ..request(changes) })
+        }),
+        ("its folders", start(made(&["src/n", "src/n/m"], vec![new("src/n/m/a")]))),
+        ("a person's mode", by_person(moded("src/a.py", 0o644, Some(0o755)))),
+    ] {
+        assert_eq!(fault(rows), None, "{name}");
+    }
+    each_is_found(vec![
+        ("nothing", at_once(request(vec![])), "changes no file"),
+        ("the brief", at_once(request(vec![new("src/granted.toml")])), "the control plane"),
+        ("staged", vec![staged(id(1), request(vec![new(".git/x")]), None)], "the control plane"),
+        ("a temporary file", at_once(request(vec![new("src/.granted-1")])), "the control plane"),
+        ("twice", at_once(request(vec![new("src/a"), new("src/b"), new("src/a")])), "twice"),
+        ("below", at_once(request(vec![new("src/a/b"), new("src/a")])), "a file and a folder"),
+        ("the same", at_once(request(vec![change("src/a", Some("x"), Some("x"))])), "as it is"),
+        ("neither", at_once(request(vec![change("src/a", None, None)])), "as it is"),
+        ("a mode", at_once(request(moded("src/a", 0o644, Some(0o4755)))), "say the mode"),
+        ("no mode", at_once(request(moded("src/a", 0o10_0644, None))), "is none of a file"),
+        ("a person's", by_person(moded("src/a", 0o644, Some(1 << 12))), "is none of a file"),
+        ("a folder beside", start(made(&["lib"], vec![new("src/a")])), "on the way"),
+        ("the file", start(made(&["src/a"], vec![new("src/a")])), "on the way"),
+        ("a folder that is there", start(made(&["src"], edit())), "on the way"),
+        ("a folder twice", start(made(&["src", "src"], vec![new("src/a")])), "a folder twice"),
+        ("approved with a folder", claimed, "on the way"),
+        ("outside", at_once(request(vec![new("src/a"), new("lib/a")])), "outside the scopes"),
+        (
+            "another gate",
+            { at_once(looked(GateRun { gate: "mine".parse().unwrap(), ..gate_run() })) },
+            "gates are not those",
+        ),
+        ("a changed gate", at_once(looked(GateRun { digest: other, ..gate_run() })), "not those"),
+        (
+            "no gate for one",
+            { at_once(Request { gates: vec![gate_run()], ..request(new_files(1)) }) },
+            "no gate looked at",
+        ),
+    ]);
+}
+
 #[test]
 fn a_direct_grant_and_a_dispatch_end_at_their_first_instant() {
     let (_, key, long) = begin();
@@ -414,11 +488,32 @@ fn what_was_closed_is_never_used() {
     let all = vec![Subject::direct(grant.grant_id), dispatch_subject(1), one.clone()];
     assert_eq!(start(vec![closes(all.clone()), closes(all)]), Ok(()));
     assert_eq!(start(vec![closes(vec![dispatch_subject(1)]), refused(id(2), Some(1))]), Ok(()));
+    // What came of one that was being applied is not known, and the person ends it.
+    let (held, no) = (approved(id(1), &edited()), rejected(id(1), Some(day())));
+    let (close, again) = (closes(vec![one.clone()]), closes(vec![one.clone()]));
+    assert_eq!(start(vec![held.clone(), close.clone(), again, no.clone()]), Ok(()));
+    assert_eq!(start(vec![held, unresolved(id(1)), close, no]), Ok(()));
     for (name, rows, cause) in [
         ("approved", vec![closes(vec![one.clone()]), approved(id(1), &edited())], "has ended"),
         (
             "applied",
-            vec![approved(id(1), &edited()), closes(vec![one]), applied(id(1), true, Some(day()))],
+            {
+                let (held, done) = (approved(id(1), &edited()), applied(id(1), true, Some(day())));
+                vec![held, closes(vec![one.clone()]), done]
+            },
+            "goes on with a change set that an accepted row closed",
+        ),
+        (
+            "tried again",
+            vec![approved(id(1), &edited()), closes(vec![one.clone()]), unresolved(id(1))],
+            "goes on with a change set that an accepted row closed",
+        ),
+        (
+            "rejected twice",
+            {
+                let (held, no) = (approved(id(1), &edited()), rejected(id(1), Some(day())));
+                vec![held, closes(vec![one]), no.clone(), no]
+            },
             "has ended",
         ),
         (

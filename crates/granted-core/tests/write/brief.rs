@@ -205,3 +205,22 @@ fn the_gates_that_look_at_a_file_are_those_listed_asked_for_and_of_its_path() {
     assert_eq!(names(entry, "docs/a.md", &[]), ["listed"]);
     assert_eq!(names(None, "docs/a.md", &[]), Vec::<String>::new());
 }
+
+#[test]
+fn what_steers_agents_is_protected_unless_the_brief_says_otherwise() {
+    let agent = "[agents.a]\ntools = [\"write_file\"]\nwrite_scopes = [\"src/\", \"CLAUDE.md\"]\n";
+    let is = |text: &str, path: &str| brief(text).is_protected(&path.parse().unwrap());
+    for path in ["CLAUDE.md", "src/Agents.md", "src/.husky/pre-commit", "src/.gitattributes"] {
+        assert!(is(agent, path), "{path}");
+        assert!(!is(&format!("protected = []\n{agent}"), path), "{path}");
+    }
+    assert!(!is(agent, "src/AGENTS.md.txt") && !is(agent, "src/husky"));
+    assert_eq!(brief(agent).protected.len(), granted_core::write::brief::PROTECTED.len());
+}
+
+#[test]
+fn a_gate_that_is_listed_twice_is_a_mistake() {
+    let text = "[agents.a]\ntools = [\"write_file\"]\ngates = [\"g\", \"h\", \"g\"]\n\
+                [gates.g]\nargv = [\"true\"]\n[gates.h]\nargv = [\"true\"]";
+    assert_eq!(brief(text).problems(), ["agents.a: `gates` names `g` twice"]);
+}

@@ -145,8 +145,14 @@ fn statuses() -> Vec<(Status, RequestState)> {
         (Status::Expired, start(vec![writes::expired(id(1), day())])),
         (Status::Refused, vec![writes::refused(id(1), None)]),
         (Status::Closed, start(vec![closes.clone()])),
-        (Status::Closed, start(vec![held(), closes.clone()])),
-        (Status::Closed, vec![direct(), writes::unresolved(id(1)), closes.clone()]),
+        // What came of it may be among what was lost.
+        (Status::Unresolved, start(vec![held(), closes.clone()])),
+        (Status::Unresolved, vec![direct(), writes::unresolved(id(1)), closes.clone()]),
+        (
+            Status::Unresolved,
+            start(vec![held(), closes.clone(), writes::applied(id(1), true, day())]),
+        ),
+        (Status::Rejected, start(vec![held(), closes.clone(), writes::rejected(id(1), day())])),
         (Status::Applied, start(vec![held(), writes::applied(id(1), true, day()), closes])),
     ];
     all.into_iter()
@@ -178,7 +184,7 @@ fn each_status_allows_what_it_allows() {
         for side in [Side::Person, Side::Agent] {
             let ours = state.claim.as_ref().is_some_and(|claim| claim.side() == side);
             let cut = |act| Claim::cut_off(&state, side, act, now()).is_some();
-            assert_eq!(cut(ActState::Free), open && ours, "{status}");
+            assert_eq!(cut(ActState::Free), open && ours && !state.lost, "{status}");
             assert!(!cut(ActState::Running) && !cut(ActState::Absent), "{status}");
         }
         let waiting = [Status::Staged, Status::Applying, Status::Unresolved].contains(&status);

@@ -7,6 +7,8 @@ use std::rc::Rc;
 
 use granted_core::digest::Digest;
 use granted_core::write::path::ProjectPath;
+use rustix::fs::{AtFlags, FileType, statat};
+use rustix::process::geteuid;
 
 use super::steps::Steps;
 use super::{FileChange, Order};
@@ -14,6 +16,8 @@ use crate::tree::{Found, TreeFault, read_in};
 
 /// The most bytes of a file that is looked at; a larger one is nobody's that is known here.
 pub(super) const MAX_CONTENT: usize = 64 << 20;
+
+const NO_LINK: AtFlags = AtFlags::SYMLINK_NOFOLLOW;
 
 /// A file of a change set.
 pub(super) struct File<'a> {
@@ -103,6 +107,21 @@ impl File<'_> {
     /// What has its temporary name.
     pub(super) fn beside(&self) -> io::Result<Held> {
         self.held(&self.temp)
+    }
+
+    /// Whether what has its temporary name is a file of ours: one of this user, or of the file's own.
+    pub(super) fn is_ours(&self) -> io::Result<bool> {
+        let look = |name: &str| Ok::<_, io::Error>(statat(self.folder()?, name, NO_LINK)?);
+        let beside = look(&self.temp)?;
+        let owner = || look(self.change.path.name()).is_ok_and(|f| f.st_uid == beside.st_uid);
+        let is_file = FileType::from_raw_mode(beside.st_mode) == FileType::RegularFile;
+        Ok(is_file && (beside.st_uid == geteuid().as_raw() || owner()))
+    }
+
+    /// Why nothing is done while somebody else's file has its temporary name.
+    pub(super) fn in_the_way(&self) -> String {
+        let folder = self.change.path.parent().map(|above| format!("{above}/"));
+        format!("`{}{}` is in the way", folder.unwrap_or_default(), self.temp)
     }
 
     fn held(&self, name: &str) -> io::Result<Held> {

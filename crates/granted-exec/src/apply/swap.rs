@@ -67,7 +67,10 @@ pub(super) fn forward<'a>(
 fn stage(file: &File<'_>, steps: Steps<'_>) -> io::Result<()> {
     let Some(after) = file.change.after else { return Ok(()) };
     if file.beside()?.is(Some(after)) {
-        return Ok(());
+        return match file.is_ours()? {
+            true => Ok(()),
+            false => Err(io::Error::other(file.in_the_way())),
+        };
     }
     let folder = file.folder()?;
     let old = match file.change.before {

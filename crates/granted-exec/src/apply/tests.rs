@@ -82,7 +82,7 @@ fn change((file, before, after): (&str, Option<&str>, Option<&str>)) -> FileChan
 }
 
 fn order() -> Order {
-    Order::new(id(), CHANGES.map(change).into(), vec![path("new"), path("new/folder")]).unwrap()
+    Order::of(id(), CHANGES.map(change).into(), vec![path("new"), path("new/folder")]).unwrap()
 }
 
 struct Project {
@@ -193,7 +193,7 @@ fn applies_all_of_it_and_leaves_nothing_behind() {
 #[test]
 fn what_cannot_be_a_change_set_is_none() {
     let order = |changes: &[(&str, Option<&str>, Option<&str>)]| {
-        let order = Order::new(id(), changes.iter().copied().map(change).collect(), Vec::new());
+        let order = Order::of(id(), changes.iter().copied().map(change).collect(), Vec::new());
         order.map(|_| ()).map_err(|e| e.to_string())
     };
     let made = |file| (file, None, Some("x"));
@@ -386,7 +386,7 @@ fn names_of_255_bytes_and_files_nobody_may_write() {
         change((&name, Some("old program"), Some("new program"))),
         change(("caf\u{e9}", None, Some("made, new"))),
     ];
-    let order = Order::new(id(), changes, Vec::new()).unwrap();
+    let order = Order::of(id(), changes, Vec::new()).unwrap();
     assert_eq!(apply(&order, &project.tree, &quiet()), Applied::Done);
     assert_eq!(fs::read_to_string(project.at(&name)).unwrap(), "new program");
     assert_eq!(mode(&project.at(&name)), 0o444);

@@ -14,6 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::sweep::{PREFIX, hold, sweep};
 use super::{GateError, Needed, Proposed};
 use crate::boot;
 use crate::tree::{Found, Tree};
@@ -33,6 +34,8 @@ pub struct Bench {
     project: PathBuf,
     proposed: Vec<ProjectPath>,
     needs: Vec<Needed>,
+    /// While this is open, nobody else takes the folder for one that was left over.
+    _held: OwnedFd,
 }
 
 impl Bench {
@@ -47,12 +50,18 @@ impl Bench {
         needs: &[ProjectPath],
     ) -> Result<Bench, GateError> {
         let project_path = std::fs::canonicalize(project.path())?;
-        let made = tempfile::Builder::new()
-            .prefix("granted-gate-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(std::fs::canonicalize(within)?)?;
-        // From here on it is removed by what is below.
-        let folder = made.keep();
+        let within = std::fs::canonicalize(within)?;
+        sweep(&within);
+        let (folder, held) = loop {
+            let made = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(&within)?;
+            if let Some(held) = hold(made.path())? {
+                // From here on it is removed by what is below.
+                break (made.keep(), held);
+            }
+        };
         let mut bench = Bench {
             root: folder.join("tree"),
             temporary: folder.join("tmp"),
@@ -60,6 +69,7 @@ impl Bench {
             project: project_path,
             proposed: Vec::new(),
             needs: Vec::new(),
+            _held: held,
         };
         std::fs::create_dir(&bench.root)?;
         std::fs::create_dir(&bench.temporary)?;
@@ -132,7 +142,7 @@ impl Drop for Bench {
 ///
 /// A gate that went on may write to it at the same time, so no link is followed and time is bounded.
 /// Each folder's folders are moved up into the first one, so that none is ever far away.
-fn remove(folder: &Path) -> io::Result<()> {
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let top = openat(CWD, folder, FOLDER, Mode::empty())?;
     let until = boot::now() + REMOVAL;
     let mut moved = 0_u64;
@@ -148,7 +158,8 @@ fn remove(folder: &Path) -> io::Result<()> {
     Err(io::ErrorKind::TimedOut.into())
 }
 
-const FOLDER: OFlags =
+/// How a folder is opened that is not reached through a link.
+pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Removes what has this name, or moves what is in it one level up.

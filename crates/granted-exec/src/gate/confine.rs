@@ -10,7 +10,7 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
-use super::{Confinement, GateError};
+use super::{Confinement, GateError, calls};
 
 /// The newest version whose rules are asked for. A kernel that has an older one keeps what it can.
 const ABI: ABI = ABI::V10;
@@ -58,7 +58,11 @@ pub(super) fn this_thread(
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(io::Error::from)?;
-    judge(&status, allow_unconfined)
+    match (calls::close(), allow_unconfined) {
+        (Ok(()), _) => judge(&status, allow_unconfined),
+        (Err(_), true) => Ok(Confinement::None),
+        (Err(why), false) => Err(GateError::Confine(why)),
+    }
 }
 
 fn judge(status: &RestrictionStatus, allow_unconfined: bool) -> Result<Confinement, GateError> {

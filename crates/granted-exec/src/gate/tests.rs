@@ -189,6 +189,20 @@ fn touches_nothing_but_what_it_may() {
     let secret = secret.display();
     let us = std::process::id();
     let socket = "use Socket; my $s; socket($s,";
+    let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let udp = udp.local_addr().unwrap().port();
+    let _path = UnixListener::bind(project.at("socket")).unwrap();
+    let path_socket = project.at("socket");
+    let path_socket = path_socket.display();
+    // Of the groups that this process may give to, one that is not its own.
+    let groups = rustix::process::getgroups().unwrap();
+    let own = rustix::process::getegid();
+    let gid = groups.into_iter().find(|group| *group != own).map(|group| group.as_raw());
+    let gid = gid.or(getuid().is_root().then_some(1));
+    let gives = gid.is_some();
+    let (gid, io_uring, attribute) = (gid.unwrap_or_default(), 425, "user.granted");
+    let number = |x86: i64, arm: i64| if cfg!(target_arch = "x86_64") { x86 } else { arm };
+    let (keyctl, ptrace) = (number(250, 219), number(101, 117));
     let breaks = [
         ("writes elsewhere", format!("echo x > {at}/new && rm {at}/new")),
         ("writes a file that is there", format!("echo -n >> {at}/.ssh/id")),
@@ -220,12 +234,45 @@ fn touches_nothing_but_what_it_may() {
         ),
         ("signals its parent", "kill -0 $PPID".into()),
         ("signals others", format!("kill -CONT {pid}")),
+        (
+            "speaks UDP",
+            format!(
+                "perl -e '{socket} PF_INET, SOCK_DGRAM, 0) && send($s, q(x), 0, pack_sockaddr_in({udp}, INADDR_LOOPBACK)) or die $!'"
+            ),
+        ),
+        (
+            "connects to a socket that has a path",
+            format!(
+                "perl -e '{socket} PF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un(\"{path_socket}\")) or die $!'"
+            ),
+        ),
+        ("asks for the network's state", format!("perl -e '{socket} 16, SOCK_RAW, 0) or die $!'")),
+        ("gives a file away", format!("perl -e 'chown -1, {gid}, \"{at}/.ssh/id\" or die $!'")),
+        ("gives its own away", format!("chgrp {gid} src/x")),
+        (
+            "sets an attribute",
+            format!(
+                "python3 -c 'import os; os.setxattr(\"{at}/.ssh/id\", \"{attribute}\", b\"x\")'"
+            ),
+        ),
+        // PTRACE_TRACEME.
+        ("is traced", format!("perl -e 'syscall({ptrace}, 0, 0, 0, 0) == 0 or die $!'")),
+        // KEYCTL_GET_KEYRING_ID of the session.
+        ("reads a keyring", format!("perl -e 'syscall({keyctl}, 0, -3, 0) >= 0 or die $!'")),
+        (
+            "has the kernel work for it",
+            format!("perl -e 'my $p = qq(\\0) x 120; syscall({io_uring}, 1, $p) >= 0 or die $!'"),
+        ),
+        ("has a root of its own", "unshare -r true".into()),
         ("has rights of its own", "grep -qP 'CapPrm:\\t0*[1-9a-f]' /proc/self/status".into()),
         ("may gain rights", "grep -qP 'NoNewPrivs:\\t0' /proc/self/status".into()),
     ];
     for (what, script) in &breaks {
         if *what == "has rights of its own" && !getuid().is_root() {
             continue; // Then it has none either way.
+        }
+        if what.starts_with("gives") && !gives {
+            continue; // There is nobody to give it to.
         }
         let free = project.sh(script, TIMES, false);
         assert!(free.passed() && free.confinement == Confinement::None, "{what}: {free:?}");
@@ -246,6 +293,15 @@ fn may_do_what_a_check_does() {
         "echo x > $TMPDIR/x && mv $TMPDIR/x src/y && cat < src/y",
         "cat /etc/passwd > /dev/null && head -c 9 /dev/urandom > r && head -c 9 /dev/zero > z",
         "python3 -c 'import json, tempfile; tempfile.TemporaryFile()'",
+        "python3 -c 'import shutil; shutil.copy2(\"src/x\", \"y\")' && cp -a src z && touch -d @9 y",
+        "python3 -c 'import asyncio; asyncio.run(asyncio.create_subprocess_exec(\"true\"))'",
+        "python3 -c 'import multiprocessing as m; a, b = m.Pipe(); a.send(1); b.recv()'",
+        "if command -v node; then node -e 'require(\"child_process\").spawn(\"sh\", [\"-c\", \"cat src/x\"]).stdout.on(\"data\", () => {})'; fi",
+        "python3 -c 'import pwd, os; pwd.getpwuid(os.getuid())' && ls -l src && id",
+        "echo x > s && chmod 755 s && tar cf t s && tar xf t && test -x s",
+        "if command -v git; then git init -q . && git add src; fi",
+        "if /usr/bin/python3 -m pytest --version; then \
+         echo 'def test_x(tmp_path): (tmp_path / \"y\").touch()' > test_x.py && /usr/bin/python3 -m pytest -q test_x.py; fi",
         "test \"$(cat)\" = ''",
         "sleep 60 & kill $! && ! wait $!",
         "test \"$(cat \"$1\")\" = x && cat \"$2\"",
@@ -386,6 +442,24 @@ fn without_landlock() {
     let gated = run(Command { allow_unconfined: true, ..refuse }).unwrap();
     assert!(gated.passed() && gated.confinement == Confinement::None, "{gated:?}");
     assert!(bench.root().join("ran").exists());
+}
+
+/// A process that was killed leaves its folder, and the next run of a gate removes it.
+#[test]
+fn a_folder_that_nobody_holds_is_swept() {
+    let project = Project::new();
+    let (left, tmp) = (project.at("tmp/granted-gate-left"), project.at("tmp"));
+    fs::create_dir_all(left.join("tree/src")).unwrap();
+    fs::create_dir(tmp.join("another")).unwrap();
+    symlink(project.at("project"), tmp.join("granted-gate-link")).unwrap();
+    fs::write(tmp.join("granted-gate-file"), "x").unwrap();
+    let held = project.bench(&[("src/x", "x")], &[]).unwrap();
+    assert!(!left.exists());
+    let other = project.bench(&[("src/x", "x")], &[]).unwrap();
+    assert!(held.root().join("src/x").exists() && other.root().join("src/x").exists());
+    drop((held, other));
+    assert_eq!(project.left(), 3);
+    assert!(project.at("project/secret").exists());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64ct::{Base64, Encoding as _};
 use granted_core::digest::Digest;
-use granted_core::write::brief::Tool as Named;
+use granted_core::write::brief::{Tool as Named, twice};
 use granted_core::write::{Agent, Brief, Project, Side};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, ErrorData, JsonObject, Tool};
@@ -124,6 +124,9 @@ impl Server<Writes> {
             dispatch: args.optional_string("dispatch")?,
         };
         args.end()?;
+        if let Some(gate) = twice(&proposal.gates) {
+            return Err(invalid(format!("`gates` names `{gate}` twice")));
+        }
         let server = self.clone();
         let make = move |client: &Client<'_>| server.made(&proposal, client);
         self.tools().attempts.make(make, &context).await

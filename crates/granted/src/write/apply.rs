@@ -6,11 +6,10 @@ use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::store::{AppendError, ReadError};
 use granted_core::write::decide::{Came, conclude};
-use granted_core::write::{Claim, FileChange, ProjectPath, RequestState};
+use granted_core::write::{Claim, ProjectPath, RequestState};
 use granted_exec::apply::{self, Applied, Order, Recovered, Source};
 use granted_store::Blobs;
 
-use super::gates::NEW_MODE;
 use super::gather;
 use super::project::OpenProject;
 use crate::book::{Book, BookError};
@@ -20,8 +19,8 @@ use crate::book::{Book, BookError};
 ///
 /// After an error the change set stays cut off: whoever comes next sees to it.
 pub fn apply(book: &Book, project: &OpenProject, claim: Claim) -> Result<RequestState, BookError> {
-    let came = match order(&claim) {
-        Err(why) => Ok(Came::Undone(why)),
+    let came = match Order::new(&claim) {
+        Err(why) => Ok(Came::Undone(why.to_string())),
         Ok(order) => carried_out(&order, project, &Contents(&book.blobs), claim.is_recovered()),
     };
     match came {
@@ -31,17 +30,6 @@ pub fn apply(book: &Book, project: &OpenProject, claim: Claim) -> Result<Request
             given_up(book, claim.id(), ReadError::Unreadable(why).into())
         }
     }
-}
-
-fn order(claim: &Claim) -> Result<Order, String> {
-    let change = |change: &FileChange| apply::FileChange {
-        path: change.path.clone(),
-        before: change.before.map(|before| before.sha256),
-        after: change.after.map(|after| after.sha256),
-        mode: change.after.and_then(|after| after.mode).unwrap_or(NEW_MODE),
-    };
-    let changes = claim.changes().iter().map(change).collect();
-    Order::new(claim.id(), changes, claim.folders().to_vec()).map_err(|e| e.to_string())
 }
 
 /// Brings the files to what they are to be, or back to what they were; an error leaves that open.

@@ -3,10 +3,12 @@
 use granted_core::text::Name;
 use granted_core::write::brief::{AgentEntry, Approval, Dispatch};
 use granted_core::write::decide::{Asker, check_path};
+use granted_core::write::direct::uncovered;
 use granted_core::write::pattern::is_control_plane;
 use granted_core::write::{Agent, Brief, ProjectPath, Refusal};
 use serde::Serialize;
 
+use super::gates::identity;
 use super::project::OpenProject;
 
 /// The rules for one path.
@@ -58,6 +60,23 @@ pub fn rules(
     let wanted = brief.agents.iter().filter(|(agent, _)| only.is_none_or(|only| only == *agent));
     let agents = wanted.map(|(agent, entry)| of_agent(brief, agent, entry, &path)).collect();
     Ok(Rules { agents, asked: asked.to_owned(), path, protected })
+}
+
+/// What keeps the gates of a brief from running, and its direct grants from being signed. One line each.
+pub fn unsignable(project: &OpenProject, brief: &Brief) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (agent, entry) in &brief.agents {
+        if entry.approval == Approval::Direct {
+            let all = uncovered(agent, entry, brief).into_iter();
+            problems.extend(all.map(|problem| format!("agents.{agent}: {problem}")));
+        }
+    }
+    for (name, gate) in &brief.gates {
+        if let Err(why) = identity(project, gate) {
+            problems.push(format!("gates.{name}: {why}"));
+        }
+    }
+    problems
 }
 
 fn of_agent(brief: &Brief, agent: &Agent, entry: &AgentEntry, path: &ProjectPath) -> AgentRules {

@@ -11,6 +11,7 @@ use granted_core::write::brief::GateEntry;
 use granted_core::write::decide::{Asker, Denied};
 use granted_core::write::event::Confinement;
 use granted_core::write::{FileChange, GateRun, ProjectPath, Refusal};
+use granted_exec::apply::NEW_MODE;
 use granted_exec::gate::{self, Bench, Command, Gated, Needed, Proposed};
 use granted_exec::tree::{Found, TreeFault};
 use granted_exec::{Stop, find_program};
@@ -18,9 +19,6 @@ use granted_exec::{Stop, find_program};
 use super::project::OpenProject;
 use crate::config::DEFAULT_PATH;
 use crate::files;
-
-/// The permission bits of a new file, where nothing says others.
-pub const NEW_MODE: u32 = 0o644;
 
 /// The most bytes of a file that a gate needs.
 const MAX_NEED: usize = 16 << 20;
@@ -129,7 +127,13 @@ fn failed(name: &Name, path: Option<&ProjectPath>, gated: &Gated) -> String {
         Ended::Stopped => "it was stopped".into(),
         Ended::NotStarted => format!("it could not be started: {}", run.detail),
     };
-    format!("gate `{name}`{on} did not pass: {ended}: {}", Shown(end.trim_end()))
+    let lines: Vec<String> = end
+        .lines()
+        .map(str::trim_end)
+        .filter(|l| !l.is_empty())
+        .map(|l| Shown(l).to_string())
+        .collect();
+    format!("gate `{name}`{on} did not pass: {ended}: {}", lines.join(" | "))
 }
 
 /// What a gate is now: the digest of its definition, its program and the project's files that it needs.

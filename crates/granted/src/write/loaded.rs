@@ -4,18 +4,18 @@
 //! each direct write; the grants file must be the one of the start; the ledger must go on from the last
 //! row that this server saw; and of how many files were written, the larger count is believed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
-use granted_core::ledger::{Row, Subject};
+use granted_core::ledger::{Event, Row, Subject};
 use granted_core::store::{AppendError, ReadError};
 use granted_core::trust::Trust;
 use granted_core::write::direct::sign::loaded_row;
 use granted_core::write::direct::{Active, Facts, Policy, Problem, VerifiedGrant, verify};
-use granted_core::write::{Agent, DirectRecord, Project};
+use granted_core::write::{Agent, Project};
 
 use super::direct::{
     GatherError, Gathered, active_grants, count_direct_writes, gates_now, read_grants, standing,
@@ -30,11 +30,10 @@ pub struct Loaded {
     agent: Agent,
     /// The digest of the grants file at the start.
     file: Option<Digest>,
-    /// The digest of the brief at the start, and what the program and its gates were then.
-    brief: Digest,
-    policy: Policy,
-    /// The grants that were in force at the start.
-    active: BTreeSet<Id>,
+    /// The digest of the program at the start.
+    server_sha256: Digest,
+    /// The agent's grant, if it was in force at the start.
+    own: Option<Id>,
     memory: Mutex<Memory>,
 }
 
@@ -81,7 +80,7 @@ impl From<BookError> for StartError {
 impl Loaded {
     /// Verifies every grant and, if one is in force, the whole ledger; records what came of it.
     pub fn start(book: &Book, project: &OpenProject, agent: Agent) -> Result<Loaded, StartError> {
-        let ReadBrief { brief, sha256 } = project.brief()?;
+        let ReadBrief { brief, .. } = project.brief()?;
         if !brief.agents.contains_key(&agent) {
             return Err(StartError::NoAgent(project.name().clone(), agent));
         }
@@ -102,13 +101,12 @@ impl Loaded {
         if !active.grants.contains_key(&agent) {
             memory.off = Some(why_not(book, project.name(), &active, &agent));
         }
-        let ids = active.grants.values().map(|grant| grant.grant().grant_id).collect();
+        let own = active.grants.get(&agent).map(|grant| grant.grant().grant_id);
         Ok(Loaded {
             agent,
             file,
-            brief: sha256,
-            policy: gathered.policy,
-            active: ids,
+            server_sha256: gathered.policy.server_sha256,
+            own,
             memory: Mutex::new(memory),
         })
     }
@@ -130,11 +128,8 @@ impl Loaded {
         read: &ReadBrief,
     ) -> Result<VerifiedGrant, Fault> {
         let anew = |why: &str| Fault::Lasting(format!("{why}: start the server anew"));
-        let records = match read_grants(book.home(), project.name()) {
-            Ok((records, sha256)) if sha256 == self.file => records,
-            _ => return Err(anew("the grants file is not the one of this server's start")),
-        };
         let unread = |e: ReadError| Fault::Now(e.to_string());
+        let own = self.own.ok_or_else(|| anew("the agent has no direct grant"))?;
         let mut memory = self.memory();
         if let Some(Mark { seq, offset, hash }) = memory.mark
             && book.ledger.digest_at(offset).map_err(unread)? != Some(hash)
@@ -142,17 +137,23 @@ impl Loaded {
             return Err(anew(&format!("the ledger does not go on from row {seq}, as it was seen")));
         }
         memory.mark = mark(book).map_err(unread)?;
-        let own = |record: &&DirectRecord| {
-            record.grant.agent == self.agent && self.active.contains(&record.grant.grant_id)
+        let seen = memory.rows.last().map_or(0, |row| row.seq);
+        let rows = book.ledger.rows_after(&Subject::direct(own), seen).map_err(unread)?;
+        memory.rows.extend(rows);
+        if memory.rows.iter().any(|row| matches!(row.event, Event::DirectRevoked(_))) {
+            return Err(Fault::Lasting(Problem::Revoked(own).to_string()));
+        }
+        let records = match read_grants(book.home(), project.name()) {
+            Ok((records, sha256)) if sha256 == self.file => records,
+            _ => return Err(anew("the grants file is not the one of this server's start")),
         };
-        let record = records.iter().find(own);
+        let record = records.iter().find(|record| record.grant.grant_id == own);
         let record = record.ok_or_else(|| anew("the agent's direct grant is gone"))?;
         let id = book.id().map_err(|e| Fault::Now(e.to_string()))?;
-        let (trust, mut policy) = (trust(book).map_err(unread)?, self.policy.clone());
-        if read.sha256 != self.brief {
-            // The gates that run are compared with the grant in any case; these are the others.
-            policy.gates = gates_now(project, &read.brief);
-        }
+        let trust = trust(book).map_err(unread)?;
+        // Also those that do not look at what is written: the grant binds them all.
+        let gates = gates_now(project, &read.brief);
+        let policy = Policy { server_sha256: self.server_sha256, gates };
         let facts = Facts {
             book: id,
             project: project.name(),
@@ -161,10 +162,6 @@ impl Loaded {
             brief: &read.brief,
             now: book.now(),
         };
-        let seen = memory.rows.last().map_or(0, |row| row.seq);
-        let subject = Subject::direct(record.grant.grant_id);
-        let rows = book.ledger.rows_after(&subject, seen).map_err(unread)?;
-        memory.rows.extend(rows);
         verify(record, &memory.rows, &facts).map_err(|problem| Fault::Now(problem.to_string()))
     }
 }

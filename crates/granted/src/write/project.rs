@@ -9,6 +9,7 @@ use granted_core::write::{Brief, Project};
 use granted_exec::tree::{Found, Tree, TreeError};
 use granted_store::open::in_words;
 
+use super::check::unsignable;
 use crate::files;
 
 /// The brief's name in the root of its project.
@@ -111,13 +112,14 @@ impl OpenProject {
         Ok(self.text()?.1)
     }
 
-    /// Its brief, and everything that is wrong in it, each with its line. One that cannot be parsed is
-    /// shown empty.
+    /// Its brief, and everything that is wrong in it or keeps its gates from running and its direct grants
+    /// from being signed, each with its line. One that cannot be parsed is shown empty.
     pub fn look(&self) -> Result<(Brief, Vec<String>), ProjectError> {
         let (text, _) = self.text()?;
         Ok(match files::parse_toml::<Brief>(&text) {
             Ok(brief) => {
-                let problems = brief.problems().iter().map(|p| in_line(p, &text)).collect();
+                let all = brief.problems().into_iter().chain(unsignable(self, &brief));
+                let problems = all.map(|problem| in_line(&problem, &text)).collect();
                 (brief, problems)
             }
             Err(why) => (Brief::default(), vec![why]),

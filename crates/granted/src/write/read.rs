@@ -21,7 +21,7 @@ pub struct Read {
 }
 
 /// Reads a file: none of the control plane, and none that looks like a secret, by the path that is asked for
-/// and by the one to which it leads.
+/// and by the one to which it leads; nor one that has other names, which the rules do not know.
 pub fn read(root: &Project, agent: &Agent, path: &str) -> Result<Read, Denied> {
     let refused = |e: &dyn std::fmt::Display| Denied::new(Refusal::NotInBrief, e.to_string());
     let project = OpenProject::named(root).map_err(|e| refused(&e))?;
@@ -35,6 +35,10 @@ pub fn read(root: &Project, agent: &Agent, path: &str) -> Result<Read, Denied> {
     let limit = usize::try_from(brief.caps.file_bytes).unwrap_or(usize::MAX);
     let content = match project.tree().read(&place.path, limit).map_err(|e| bad_path(&e))? {
         Found::Absent => None,
+        Found::File(content) if content.links > 1 => {
+            let why = "has another name too, which may lie outside the project: it is a hard link";
+            return Err(Denied::new(Refusal::Protected, format!("`{}` {why}", place.path)));
+        }
         Found::File(content) => Some((content.bytes, content.digest)),
     };
     Ok(Read { path: place.path, content })

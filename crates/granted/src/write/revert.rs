@@ -10,6 +10,7 @@ use granted_exec::Stop;
 
 use super::approve::{WordError, contents};
 use super::checked::checked;
+use super::file::unchanged;
 use super::gather;
 use super::project::OpenProject;
 use crate::book::{Book, BookError};
@@ -43,6 +44,7 @@ pub fn revert(
     // What the files held was kept when they were changed.
     let contents = contents(book, &filing).map_err(denied)?;
     let checked = checked(&project, &whose, &filing, &contents, stop).map_err(denied)?;
+    unchanged(&project, &read).map_err(denied)?;
     check_caps(&whose, &checked.changes, true, &facts).map_err(denied)?;
     let request = decide::request(&whose, &filing, checked.changes, checked.gates, &facts);
     let new = book.new_id().map_err(|e| BookError::NoRandomness(e.to_string()))?;

@@ -37,4 +37,6 @@ macro_rules! corpora {
     };
 }
 
-corpora! { arguments config decisions frames grant index json lag ledger note proof row text trust verify }
+corpora! {
+    arguments brief config decisions direct dispatch frames grant index json lag ledger note proof row text trust verify
+}

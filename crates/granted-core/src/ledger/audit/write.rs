@@ -11,14 +11,17 @@ use crate::ledger::{Event, Row, Subject};
 use crate::time::Stamp;
 use crate::write::direct::{MAX_DAYS, MAX_WRITES};
 use crate::write::event::{DirectGranted, Dispatched, Request};
-use crate::write::request::content_digest;
 use crate::write::{Agent, FileChange, Project, dispatch};
 
+mod body;
 mod fold;
 mod step;
+mod terms;
 
+use body::{check_claimed, check_request};
 pub(super) use fold::State;
 pub use step::Step;
+pub(super) use terms::Terms;
 
 /// Checks that a row of a write moves exactly the subjects of its kind, the owner first, and that its
 /// body agrees; emits the moves.
@@ -72,12 +75,14 @@ pub(super) fn check(
         }
         (Event::WriteApproved(body), [write]) => {
             write_id(&write.0)?;
+            check_claimed(&body.changes, &body.folders)?;
             moves(write, Step::Approved { proposal: proposal(body.digest, &body.changes), at });
         }
         (Event::WriteDirect(body), [write, rest @ ..]) => {
             let request = &body.request;
             write_id(&write.0)?;
             check_request(request)?;
+            check_claimed(&request.changes, &body.folders)?;
             if request.changes.iter().any(FileChange::is_deletion) {
                 return Err("it deletes a file under a direct grant");
             }
@@ -161,16 +166,6 @@ pub(super) fn check(
 type Ref = (Subject, u64);
 
 const KIND: &str = "its `refs` are not those of its kind";
-
-fn check_request(request: &Request) -> Result<(), &'static str> {
-    if request.changes.is_empty() {
-        return Err("it changes no file");
-    }
-    match content_digest(&request.project, &request.changes) == request.digest {
-        true => Ok(()),
-        false => Err("its `digest` is not that of its changes"),
-    }
-}
 
 /// Takes the day of the agent who files off the front of these subjects; a person has none.
 ///

@@ -184,3 +184,33 @@ fn recovery_touches_nothing_of_somebody_elses() {
     assert_eq!(project.files()[".granted-01JQ3M5Y8KX2Z0V4T6W8R9ABCE-0"], "another's");
     assert!(!project.files().contains_key(&format!("{}.part", temp(0))));
 }
+
+/// A file that has a temporary name before anything was done is not this change set's.
+#[test]
+fn a_temporary_name_that_is_taken_is_not_used() {
+    let project = Project::new();
+    for (n, content) in [(2, "theirs"), (2, "new program"), (0, "theirs"), (0, "made, new")] {
+        let temp = format!(".granted-{}-{n}", id());
+        project.write(&temp, content);
+        let applied = apply(&order(), &project.tree, &quiet());
+        assert_eq!(not_done(&applied), format!("`{temp}` is in the way"));
+        assert_eq!(fs::read(project.at(&temp)).unwrap(), bytes(content));
+        fs::remove_file(project.at(&temp)).unwrap();
+        assert_eq!(project.state(), "old");
+    }
+    if !rustix::process::getuid().is_root() {
+        return; // Only root gives files away.
+    }
+    // A process died, and somebody put a file of theirs there that holds just what is to come.
+    let temp = format!(".granted-{}-2", id());
+    project.write("made", "made, new");
+    project.write(&temp, "new program");
+    std::os::unix::fs::chown(project.at(&temp), Some(1234), None).unwrap();
+    let said = recover(&order(), &project.tree, &quiet()).unwrap_err().to_string();
+    assert!(said.contains(&format!("`{temp}` is in the way")), "{said}");
+    assert_eq!(fs::read_to_string(project.at("run.sh")).unwrap(), "old program");
+    // Of the user of the file itself it may be.
+    std::os::unix::fs::chown(project.at("run.sh"), Some(1234), None).unwrap();
+    assert_eq!(recover(&order(), &project.tree, &quiet()).unwrap(), Recovered::New);
+    assert_eq!(project.state(), "new");
+}

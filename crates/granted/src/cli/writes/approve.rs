@@ -16,6 +16,7 @@ use super::request::{RequestJson, about, diffs, hand, looked_at, named, settled,
 use crate::book::Book;
 use crate::terminal::Terminal;
 use crate::write::approve::{WordError, approve};
+use crate::write::gather;
 use crate::write::list::open;
 
 /// Approve change sets: each is checked again, as the files and gates are now, and applied.
@@ -62,6 +63,11 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     if ids.is_empty() {
         out.remark("no change set waits");
         return Ok(0);
+    }
+    if args.digest.is_empty() {
+        for id in &ids {
+            gather::request(&book, *id)?.ok_or(WordError::Unknown(*id))?;
+        }
     }
     let stop = Stop::new().map_err(Failure::system)?;
     let terminal = match args.digest.is_empty() {

@@ -16,8 +16,8 @@ use crate::write::check::{AgentRules, Rules, rules};
 /// Explain what a project's brief says: of the whole, or of these paths.
 ///
 /// Where granted.toml is wrong, it says what and in which line. For a path it says who may write it, by which
-/// scope, which gates look at it, and what protects it. It runs no gate, and does not look whether a gate's
-/// program and files are there.
+/// scope, which gates look at it, and what protects it. It looks for the program and the files of each gate,
+/// and for what `sign` would refuse; it runs no gate.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -85,6 +85,9 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     if paths.is_empty() && !args.wiring && problems.is_empty() {
         for line in summary(&brief, args.agent.as_ref()) {
             out.line(line);
+        }
+        if brief.agents.is_empty() {
+            out.line("the brief names no agent, so nobody may write here");
         }
     }
     for rules in &paths {

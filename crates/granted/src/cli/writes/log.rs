@@ -67,10 +67,10 @@ fn line(state: &RequestState, out: &Out) -> String {
         _ => "",
     };
     format!(
-        "{:.0}  {}{by}  {}  {who}  {}: {}{}",
-        state.since,
-        out.marked(format_args!("{:<10}", state.status.as_str()), mark),
+        "{}  {:.0}  {}{by}  {who}  {}: {}{}",
         state.id,
+        state.at,
+        out.marked(format_args!("{:<10}", state.status.as_str()), mark),
         state.project(),
         paths.join(" "),
         Shown(refused)

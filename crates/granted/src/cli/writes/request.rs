@@ -103,6 +103,10 @@ pub(super) fn stands(state: &RequestState) -> String {
             }
             None => format!("request {id} waits: {}", counted(state)),
         },
+        Status::Unresolved if state.lost => {
+            let why = state.unresolved.as_ref().map_or("", |unresolved| &unresolved.detail);
+            format!("request {id} is unresolved: {why}")
+        }
         Status::Unresolved => {
             let foreign = state.unresolved.as_ref().map_or(&[][..], |u| &u.foreign);
             let foreign: Vec<String> = foreign.iter().map(|path| format!("`{path}`")).collect();
@@ -249,7 +253,17 @@ pub(super) fn named(book: &Book, text: &str) -> Result<Id, Failure> {
     match *list::beginning(&*book.ledger, &prefix)? {
         [] => Err(unknown()),
         [id] => Ok(id),
-        [..] => Err(Failure::refused(format!("several requests begin with `{prefix}`"))),
+        ref several => {
+            const NAMED: usize = 5;
+            let newest = several.iter().rev().take(NAMED).map(ToString::to_string);
+            let newest = newest.collect::<Vec<_>>().join(", ");
+            let more = match several.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(", and {more} older ones"),
+            };
+            let message = format!("several requests begin with `{prefix}`: {newest}{more}");
+            Err(Failure::refused(message))
+        }
     }
 }
 

@@ -39,8 +39,11 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     lines.extend(if args.stat { stat(&views) } else { diffs(&views, out) });
     lines.extend(state.request().map(|request| format!("digest     {}", request.digest)));
     out.line(lines.join("\n"));
-    if state.status == Status::Staged {
-        let id = for_shell(&state.id.to_string());
+    let id = for_shell(&state.id.to_string());
+    if state.status == Status::Staged && views.iter().any(|view| view.stale) {
+        out.remark("note: a file is not what the change is based on, so approving it is refused");
+        out.remark(format_args!("hint: to end it: granted writes reject {id}"));
+    } else if state.status == Status::Staged {
         out.remark(format_args!("hint: granted writes approve {id}"));
     }
     Ok(0)

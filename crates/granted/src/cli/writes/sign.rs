@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::text::for_shell;
 use granted_core::trust::{KeyId, Purpose, Statement, Trust, sshsig};
 use granted_core::write::direct::{MAX_ACTIVE, signed_values};
 use granted_core::write::{Agent, DirectGrant, DirectRecord};
@@ -101,7 +102,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
                 return write_unsigned(&grant, path, out);
             }
             let with = args.key.map(|key| key_file_of(&book, key));
-            let mut signer = signer(&book, with.as_ref(), &trust)?;
+            let mut signer = signer(&book, with.as_ref(), &trust).map_err(by_key)?;
             let grant = decide(&book, &project, asked, signer.key().id())?;
             let statement = signed_values(&grant);
             agree(std::slice::from_ref(&statement))?;
@@ -168,7 +169,12 @@ fn key_id(book: &Book, with: Option<&SignWith>, trust: &Trust) -> Result<KeyId, 
             return Ok(trusted.key.id());
         }
     }
-    Ok(signer(book, with, trust)?.key().id())
+    Ok(signer(book, with, trust).map_err(by_key)?.key().id())
+}
+
+/// The advice of [`signer`], which other verbs give too, with the name that the option has here.
+fn by_key(failure: Failure) -> Failure {
+    Failure { hint: failure.hint.map(|hint| hint.replace("--sign-with", "--key")), ..failure }
 }
 
 fn write_unsigned(grant: &DirectGrant, path: &Path, out: &Out) -> Result<u8, Failure> {
@@ -189,7 +195,10 @@ fn write_unsigned(grant: &DirectGrant, path: &Path, out: &Out) -> Result<u8, Fai
     out.line(&shown);
     out.remark(format_args!("nothing is signed yet; the digest of what is signed is {digest}"));
     out.remark(format_args!("to sign it: ssh-keygen -Y sign -f KEY -n {namespace} {shown}"));
-    out.remark(format_args!("then: granted writes sign {} --signature {shown}.sig", grant.agent));
+    let (agent, project) = (&grant.agent, for_shell(grant.project.as_str()));
+    out.remark(format_args!(
+        "then: granted writes sign {agent} --project {project} --signature {shown}.sig"
+    ));
     Ok(0)
 }
 

@@ -6,6 +6,7 @@ use granted_core::write::{Refusal, Status};
 
 use crate::write::file::Change;
 use crate::write::ground::Ground;
+use crate::write::read::read;
 
 #[test]
 fn f1_nothing_outside_the_scopes_is_written() {
@@ -182,4 +183,17 @@ fn one_file_is_not_named_twice() {
     assert_eq!(ground.file(&ground.proposal([])).refused(), Refusal::Invalid);
     let (a, b) = (ground.change("src/n", Some("x")), ground.change("src/n/m", Some("y")));
     assert_eq!(ground.file(&ground.proposal([a, b])).refused(), Refusal::Invalid);
+}
+
+#[test]
+fn a_file_that_has_another_name_is_not_read() {
+    let ground = Ground::new();
+    let agent = "producer".parse().unwrap();
+    let read = |path: &str| read(&ground.root(), &agent, path);
+    assert!(read("src/a.txt").unwrap().content.is_some());
+    ground.put("../outside", "secret\n");
+    std::fs::hard_link(ground.at("../outside"), ground.at("src/linked")).unwrap();
+    let denied = read("src/linked").unwrap_err();
+    assert_eq!(denied.reason, Refusal::Protected);
+    assert!(denied.detail.contains("it is a hard link"), "{denied}");
 }

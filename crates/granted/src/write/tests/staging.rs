@@ -333,3 +333,30 @@ fn a_refusal_leaves_one_row_and_says_what_is_there_now() {
     };
     assert_eq!(row.agent.as_str(), "producer");
 }
+
+/// A clock at which something happens when it is looked at first.
+struct Eventful<F>(std::sync::Arc<granted_testkit::FixedClock>, F);
+
+impl<F: Fn() + Send + Sync> granted_core::time::Clock for Eventful<F> {
+    fn now(&self) -> granted_core::time::Stamp {
+        self.1();
+        self.0.now()
+    }
+}
+
+#[test]
+fn a_brief_that_is_changed_while_a_revert_is_checked_refuses_it() {
+    let ground = Ground::new();
+    let state = ground.staged([ground.change("src/a.txt", Some("two\n"))]);
+    ground.approve(state.id).unwrap();
+    let (book, brief) = (ground.book(), ground.at("granted.toml"));
+    let change = move || std::fs::write(&brief, format!("{BRIEF}# more\n")).unwrap();
+    let clock = std::sync::Arc::new(Eventful(ground.clock.clone(), change));
+    let home = crate::home::Home::at(ground.at("../home"));
+    let parts = (book.ledger.clone(), book.documents.clone());
+    let door = granted_core::ledger::Door::Cli;
+    let eventful = crate::book::Book::with(home, door, parts.0, parts.1, clock);
+    let stop = Stop::new().unwrap();
+    assert_eq!(denied(revert(&eventful, state.id, &me(), &stop)), Refusal::NotInBrief);
+    assert_eq!(revert(&book, state.id, &me(), &stop).unwrap().status, Status::Staged);
+}

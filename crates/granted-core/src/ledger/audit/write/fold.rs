@@ -30,6 +30,8 @@ enum At {
     Waiting,
     Applying,
     Unresolved,
+    /// An accepted row closed it in the middle: what came of it is not known.
+    Lost,
     Ended,
 }
 
@@ -116,7 +118,7 @@ impl State {
     /// The state after an accepted row closed it.
     pub(in super::super) fn closed(self) -> Next<State> {
         match self {
-            State::Write(write) => Ok(State::Write(Write { at: At::Ended, ..write })),
+            State::Write(write) => Ok(State::Write(write.closed())),
             State::Direct(direct) => Ok(State::Direct(Direct { closed: true, ..direct })),
             State::Dispatch(dispatch) => Ok(State::Dispatch(Dispatch { closed: true, ..dispatch })),
             State::Day | State::Project => Err("it closes what is no grant"),
@@ -142,7 +144,12 @@ impl Write {
                 return Err("it was unresolved before, and is not said to be recovered");
             }
             (At::Applying | At::Unresolved, Step::Applied { day, .. })
-            | (At::Waiting | At::Unresolved, Step::Rejected { day }) => self.ended(day)?,
+            | (At::Waiting | At::Unresolved | At::Lost, Step::Rejected { day }) => {
+                self.ended(day)?
+            }
+            (At::Lost, _) => {
+                return Err("it goes on with a change set that an accepted row closed");
+            }
             (At::Applying | At::Unresolved, Step::Undone) if self.staged => At::Waiting,
             (At::Applying | At::Unresolved, Step::Undone) => At::Ended,
             (At::Applying | At::Unresolved, Step::Unresolved) => At::Unresolved,
@@ -153,6 +160,14 @@ impl Write {
             _ => return Err("its change set is not where the row takes it from"),
         };
         Ok(Write { at, ..self })
+    }
+
+    fn closed(self) -> Write {
+        let at = match self.at {
+            At::Applying | At::Unresolved | At::Lost => At::Lost,
+            At::Waiting | At::Ended => At::Ended,
+        };
+        Write { at, ..self }
     }
 
     /// Ended by a row that moves this day.

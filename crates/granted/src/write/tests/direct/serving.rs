@@ -105,6 +105,36 @@ fn a_revocation_acts_on_the_next_write() {
     assert!(why(&state).contains("is revoked"), "{state:?}");
 }
 
+/// Taking it back writes the grants file anew too, which is not what is to blame then.
+#[test]
+fn a_revocation_is_named_as_what_it_is() {
+    let world = World::new();
+    let id = world.sign("quick", 50);
+    let nonce = world.nonce(Terms::default());
+    let server = world.serve("quick");
+    revoke(&world.ground.book(), &Target::Grant(id), None, None).unwrap();
+    for text in ["two\n", "three\n"] {
+        let state = world.write(&server, "src/a.txt", Some(text), &nonce);
+        assert_eq!(why(&state), format!("direct grant {id} is revoked"));
+    }
+}
+
+#[test]
+fn a_gate_that_does_not_look_at_what_is_written_is_bound_too() {
+    let world = World::new();
+    let more = "[gates.other]\nargv = ['/bin/true']\nneeds = ['lint/other']\npaths = ['x/']\n";
+    world.ground.put("granted.toml", format!("{BRIEF}{more}"));
+    world.ground.put("lint/other", "all\n");
+    world.sign("quick", 50);
+    let nonce = world.nonce(Terms::default());
+    let server = world.serve("quick");
+    world.ground.put("lint/other", "none\n");
+    let state = world.write(&server, "src/a.txt", Some("two\n"), &nonce);
+    assert!(why(&state).contains("gate `other` changed"), "{state:?}");
+    world.ground.put("lint/other", "all\n");
+    assert_eq!(world.write(&server, "src/a.txt", Some("3\n"), &nonce).status, Status::Applied);
+}
+
 #[test]
 fn narrowing_the_brief_acts_on_the_next_write() {
     let world = World::new();
