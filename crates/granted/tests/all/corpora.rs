@@ -37,4 +37,4 @@ macro_rules! corpora {
     };
 }
 
-corpora! { arguments config decisions frames grant index json lag ledger note proof row text trust verify }
+corpora! { arguments config decisions frames grant index json lag ledger note proof row spend text trust verify }
