@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod note;
 pub mod proof;
 pub mod row;
+pub mod spend;
 pub mod text;
 pub mod trust;
 pub mod verify;

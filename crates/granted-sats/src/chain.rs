@@ -16,11 +16,12 @@ use std::time::Duration;
 use bdk_wallet::Update;
 use bdk_wallet::bitcoin::absolute::LOCK_TIME_THRESHOLD;
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
+use bdk_wallet::chain::ChainPosition;
 use granted_core::spend::Network;
 
 use crate::config::{Entry, Kind};
 use crate::network;
-use crate::wallet::{Wallet, WalletError};
+use crate::wallet::{State, Wallet, WalletError};
 pub use fees::{MAX_RATE, rate};
 pub use live::{Live, Providers};
 
@@ -35,8 +36,8 @@ pub trait Provider {
     /// Scheme, host and port of its URL: all of it that is ever shown.
     fn origin(&self) -> &str;
 
-    /// The hash of the first block that it knows.
-    fn genesis(&self) -> Result<BlockHash, ProviderError>;
+    /// The hash of the block that it knows at a height.
+    fn block(&self, height: u32) -> Result<BlockHash, ProviderError>;
 
     /// The height of the last block that it knows.
     fn tip(&self) -> Result<u32, ProviderError>;
@@ -115,8 +116,8 @@ pub fn provider(entry: &Entry) -> Result<Box<dyn Provider>, ProviderError> {
     })
 }
 
-/// Has a wallet know what a provider knows; a provider of another network, or one that knows less than
-/// the wallet, is not believed.
+/// Has a wallet know what a provider knows; a provider of another network, or one that does not know a
+/// payment that the wallet saw confirmed, is not believed.
 pub fn sync(
     wallet: &Wallet,
     provider: &dyn Provider,
@@ -124,21 +125,44 @@ pub fn sync(
     progress: &Progress,
 ) -> Result<(), SyncError> {
     let origin = || provider.origin().to_owned();
-    let genesis = provider.genesis()?;
+    let genesis = provider.block(0)?;
     let network = wallet.network();
     if genesis != network::genesis(network) {
         return Err(SyncError::Elsewhere { origin: origin(), network, genesis });
     }
-    let (its, seen) = (provider.tip()?, wallet.state()?.latest_checkpoint().height());
+    let state = wallet.state()?;
+    let (its, seen) = (provider.tip()?, state.latest_checkpoint().height());
     // Of such a height no transaction can speak: it is a lie.
     if its >= LOCK_TIME_THRESHOLD {
         let why = "tells of a block of a height that cannot be".into();
         return Err(ProviderError { origin: origin(), why }.into());
     }
     if its < seen {
-        return Err(SyncError::Behind { origin: origin(), its, seen });
+        if !takes_nothing_back(&state, provider, its)? {
+            return Err(SyncError::Behind { origin: origin(), its, seen });
+        }
+        wallet.forget_above(its)?;
     }
     provider.update(wallet, now, progress)
+}
+
+/// Whether a provider that has fewer blocks than the wallet saw has all that concerns the wallet: the
+/// same block where they meet, and none of the wallet's transactions above it. Then the blocks above may
+/// as well have been an earlier provider's lie, and to forget them forgets no payment.
+fn takes_nothing_back(
+    state: &State,
+    provider: &dyn Provider,
+    its: u32,
+) -> Result<bool, ProviderError> {
+    let Some(shared) = state.latest_checkpoint().iter().find(|seen| seen.height() <= its) else {
+        return Ok(false);
+    };
+    let is_above = |tx: &bdk_wallet::WalletTx<'_>| match &tx.chain_position {
+        ChainPosition::Confirmed { anchor, .. } => anchor.block_id.height > shared.height(),
+        ChainPosition::Unconfirmed { .. } => false,
+    };
+    Ok(!state.transactions().any(|tx| is_above(&tx))
+        && provider.block(shared.height())? == shared.hash())
 }
 
 impl Wallet {
@@ -151,6 +175,22 @@ impl Wallet {
                 SyncError::Provider(trouble(origin, why))
             })
         })
+    }
+}
+
+/// Of a certificate that does not hold.
+const UNSAFE: &str = "cannot be reached safely: its certificate is not for this name, or not signed by a \
+                      public authority";
+
+/// Why no answer came, to be read after the origin.
+fn unreached(error: &std::io::Error) -> String {
+    match error.kind() {
+        // TLS puts it so.
+        std::io::ErrorKind::InvalidData => UNSAFE.to_owned(),
+        _ => {
+            let why = granted_store::open::in_words(error);
+            format!("cannot be reached, or does not answer in time: {why}")
+        }
     }
 }
 

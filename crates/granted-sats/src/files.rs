@@ -1,5 +1,6 @@
 //! Where a wallet lies: the seed, the config, and a folder for each network.
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
@@ -100,12 +101,28 @@ impl Home {
         }
     }
 
+    /// Whether the sealed seed is whole, as far as can be told without its password; `false` if there is
+    /// none.
+    pub fn check_seed(&self) -> Result<bool, SeedError> {
+        let Some(kept) = self.secret()? else { return Ok(false) };
+        let sealed = |error| SeedError::Seal { path: self.seed_path(), error };
+        Seed::check(&text(kept)?).map(|()| true).map_err(sealed)
+    }
+
+    fn secret(&self) -> Result<Option<Kept<File>>, FileError> {
+        let kept = sound(&self.folder, SEED)?;
+        match kept.as_ref().and_then(Kept::leak) {
+            Some(breach) => Err(OpenError::Custody { breach }.into()),
+            None => Ok(kept),
+        }
+    }
+
     /// Opens the seed. Nobody else may be able to write or read its file.
     pub fn open_seed(&self, password: &[u8]) -> Result<Seed, SeedError> {
-        let text = match read(&self.folder, SEED)? {
-            Some(text) => text,
-            None => return Err(SeedError::None(self.path().to_owned())),
+        let Some(kept) = self.secret()? else {
+            return Err(SeedError::None(self.path().to_owned()));
         };
+        let text = text(kept)?;
         let sealed = |error| SeedError::Seal { path: self.seed_path(), error };
         Seed::open(&text, password).map_err(sealed)
     }
@@ -124,16 +141,23 @@ impl Home {
 
 /// The text of a file that only the person could have written; `None` if there is none.
 pub(crate) fn read(folder: &Folder, name: &str) -> Result<Option<String>, FileError> {
+    sound(folder, name)?.map(text).transpose()
+}
+
+fn sound(folder: &Folder, name: &str) -> Result<Option<Kept<File>>, FileError> {
+    match folder.file(name, open::read_at).and_then(Kept::sound) {
+        Ok(kept) => Ok(Some(kept)),
+        Err(OpenError::Missing(_)) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn text(kept: Kept<File>) -> Result<String, FileError> {
     use std::io::Read as _;
-    let kept = match folder.file(name, open::read_at).and_then(Kept::sound) {
-        Ok(kept) => kept,
-        Err(OpenError::Missing(_)) => return Ok(None),
-        Err(e) => return Err(e.into()),
-    };
     let mut text = String::new();
     let read = kept.handle.take(MAX_FILE).read_to_string(&mut text);
     read.map_err(|e| failed(&kept.path, &e))?;
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// Puts a file there, whole and durably, whatever was there before.

@@ -28,6 +28,7 @@ pub mod config;
 mod files;
 #[cfg(test)]
 mod funded;
+pub mod held;
 pub mod network;
 pub mod payment;
 pub mod prepare;

@@ -1,7 +1,7 @@
 //! The networks as the bitcoin libraries have them, and their addresses.
 
 use bdk_wallet::bitcoin::address::{NetworkUnchecked, ParseError};
-use bdk_wallet::bitcoin::{self, BlockHash, NetworkKind};
+use bdk_wallet::bitcoin::{self, Amount, BlockHash, NetworkKind};
 use granted_core::spend::Network;
 
 /// Why a text is no address to pay to.
@@ -50,6 +50,15 @@ pub fn address(network: Network, text: &str) -> Result<bitcoin::Address, Address
         .map_err(|_| AddressError::Elsewhere { text: text.to_owned(), network })
 }
 
+/// Checks that the network relays an amount to an address; the least that it does otherwise.
+pub fn check_amount(address: &bitcoin::Address, amount: Amount) -> Result<(), Amount> {
+    let least = address.script_pubkey().minimal_non_dust();
+    match amount < least {
+        true => Err(least),
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +74,14 @@ mod tests {
         }
         let none = AddressError::NoAddress("tb1q".into());
         assert_eq!(address(Network::Signet, "tb1q"), Err(none));
+    }
+
+    #[test]
+    fn the_least_that_is_relayed_is_enough() {
+        let address = address(Network::Signet, crate::funded::ELSEWHERE).unwrap();
+        let check = |sats| check_amount(&address, Amount::from_sat(sats));
+        let least = Amount::from_sat(330);
+        assert_eq!((check(330), check(329), check(0)), (Ok(()), Err(least), Err(least)));
     }
 
     #[test]

@@ -7,8 +7,10 @@ use granted_core::spend::{Network, Sats};
 
 use crate::chain::SyncError;
 use crate::config::ChoiceError;
+use crate::held::Held;
 use crate::network::AddressError;
 use crate::payment::{self, Payment, PaymentError};
+use crate::record::RecordError;
 use crate::wallet::{State, WalletError};
 
 /// Outputs of exactly these values are kept back: they often carry something that is worth more.
@@ -56,6 +58,25 @@ pub enum PrepareError {
         /// What there is.
         available: Sats,
     },
+    /// Not enough, since payments that were signed and may still be sent hold the rest.
+    #[error(
+        "not enough to spend: {needed} sat are needed, fee and all, and {available} sat are free; \
+         the rest is held until it is sent by {}, signed before", listed(.by)
+    )]
+    Held {
+        /// What is needed.
+        needed: Sats,
+        /// What there is besides.
+        available: Sats,
+        /// The payments.
+        by: Vec<Txid>,
+    },
+    /// Another payment spends the same coins.
+    #[error("`{0}` spends the same coins, and was signed since this was prepared")]
+    Taken(Txid),
+    /// The records, which say what is held.
+    #[error("{0}: the coins that it may hold are not known")]
+    Record(#[from] RecordError),
     /// The amount is too small to be relayed.
     #[error("the amount is below what the network relays to this address")]
     Dust,
@@ -106,14 +127,16 @@ pub fn keep_back(state: &State, allow_dust: bool) -> Result<Vec<OutPoint>, Prepa
     }
 }
 
-/// Builds the payment; the change address that it takes is revealed in the state.
+/// Builds the payment of what is not held; the change address that it takes is revealed in the state.
 pub fn build(
     state: &mut State,
     order: &Order,
     rate: FeeRate,
     network: Network,
+    held: &Held,
 ) -> Result<Ready, PrepareError> {
-    let kept_back = keep_back(state, order.allow_dust)?;
+    let mut kept_back = keep_back(state, order.allow_dust)?;
+    kept_back.extend(held.coins());
     let mut builder = state.build_tx();
     builder
         .add_recipient(order.recipient.script_pubkey(), order.amount)
@@ -121,7 +144,7 @@ pub fn build(
         // Not the height that a provider tells, which would hold the payment back if it is a lie.
         .nlocktime(LockTime::ZERO)
         .unspendable(kept_back.clone());
-    let psbt = builder.finish().map_err(create_error)?;
+    let psbt = builder.finish().map_err(|e| create_error(e, held))?;
     let payment = payment::derive(state, &psbt, network)?;
     if payment.recipient != order.recipient || payment.amount != order.amount {
         return Err(PrepareError::Other);
@@ -137,6 +160,7 @@ pub fn bump(
     before: &Payment,
     rate: FeeRate,
     network: Network,
+    held: &Held,
 ) -> Result<Ready, PrepareError> {
     // A replaced transaction takes with it what spends its change, and that may be an agent's payment.
     let spends = |tx: &bdk_wallet::WalletTx<'_>| {
@@ -147,7 +171,8 @@ pub fn bump(
             "a later payment spends the change of `{txid}` and would be undone with it"
         )));
     }
-    let kept = kept_back(state);
+    let mut kept = kept_back(state);
+    kept.extend(held.coins());
     let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
         BuildFeeBumpError::TransactionConfirmed(_) => {
             PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))
@@ -161,7 +186,7 @@ pub fn bump(
         e => PrepareError::Build(e.to_string()),
     })?;
     builder.fee_rate(rate).nlocktime(LockTime::ZERO).unspendable(kept);
-    let psbt = builder.finish().map_err(create_error)?;
+    let psbt = builder.finish().map_err(|e| create_error(e, held))?;
     let payment = payment::derive(state, &psbt, network)?;
     match (&payment.recipient, payment.amount) == (&before.recipient, before.amount) {
         true => Ok(Ready { payment, psbt, kept_back: Vec::new() }),
@@ -169,11 +194,15 @@ pub fn bump(
     }
 }
 
-fn create_error(error: CreateTxError) -> PrepareError {
+fn create_error(error: CreateTxError, held: &Held) -> PrepareError {
     let sats = |amount: Amount| Sats::new(amount.to_sat()).unwrap_or(Sats::MAX);
     match error {
         CreateTxError::CoinSelection(e) => {
-            PrepareError::Insufficient { needed: sats(e.needed), available: sats(e.available) }
+            let (needed, available, by) = (sats(e.needed), sats(e.available), held.payments());
+            match by.is_empty() {
+                true => PrepareError::Insufficient { needed, available },
+                false => PrepareError::Held { needed, available, by },
+            }
         }
         CreateTxError::OutputBelowDustLimit(_) => PrepareError::Dust,
         CreateTxError::FeeRateTooLow { required } => {
@@ -181,4 +210,9 @@ fn create_error(error: CreateTxError) -> PrepareError {
         }
         e => PrepareError::Build(e.to_string()),
     }
+}
+
+fn listed(payments: &[Txid]) -> String {
+    let quoted: Vec<String> = payments.iter().map(|txid| format!("`{txid}`")).collect();
+    quoted.join(", ")
 }

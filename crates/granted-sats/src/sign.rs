@@ -1,13 +1,16 @@
 //! Signing: the only time at which there are private keys.
 
 use bdk_wallet::SignOptions;
-use bdk_wallet::bitcoin::{Psbt, TapSighashType, Transaction, consensus};
+use bdk_wallet::bitcoin::{Amount, Psbt, TapSighashType, Transaction, Txid, consensus};
 use granted_core::spend::Network;
-use granted_core::spend::agent::Txid;
-use granted_core::spend::chain::{Key, Order, Signed, Signer};
+use granted_core::spend::agent::Txid as Id;
+use granted_core::spend::chain::{Key, Order, Prepared, Signed, Signer};
 
+use crate::network;
+use crate::payment::{self, Payment};
+use crate::prepare::PrepareError;
 use crate::seed::Seed;
-use crate::wallet::{State, Wallet};
+use crate::wallet::{State, Wallet, is_of};
 
 /// Why no whole transaction came of signing. A signature may exist all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +27,38 @@ pub enum SignError {
     /// What was signed is another transaction.
     #[error("what was signed is not what was prepared")]
     Other,
+    /// It is not what the person agreed to, or its coins are not free.
+    #[error(transparent)]
+    Stopped(#[from] PrepareError),
+}
+
+/// The last look before a payment is signed: by keys that come from the seed, and from no file, it pays
+/// what was agreed to, and its coins are free. `replaced` is the payment that it takes the place of.
+/// The state that it is to be signed with.
+pub fn check(
+    wallet: &Wallet,
+    seed: &Seed,
+    psbt: &Psbt,
+    agreed: &Payment,
+    replaced: Option<Txid>,
+) -> Result<State, SignError> {
+    let state = wallet.state().map_err(PrepareError::from)?;
+    check_seed(&state, seed, wallet.network())?;
+    // Change to keys of anybody else would be a second recipient here.
+    let pays = payment::derive(&state, psbt, wallet.network()).map_err(PrepareError::from)?;
+    if pays != *agreed {
+        return Err(PrepareError::Other.into());
+    }
+    wallet.check_free(psbt, replaced)?;
+    Ok(state)
+}
+
+fn check_seed(state: &bdk_wallet::Wallet, seed: &Seed, network: Network) -> Result<(), SignError> {
+    let keys = seed.public_keys(network).map_err(|e| SignError::Keys(e.to_string()))?;
+    match is_of(state, &keys) {
+        true => Ok(()),
+        false => Err(SignError::Keys("the wallet's keys are not those of the seed".into())),
+    }
 }
 
 /// Signs what is the wallet's of a PSBT; whether it is whole now.
@@ -36,6 +71,7 @@ pub fn sign(
     network: Network,
     psbt: &mut Psbt,
 ) -> Result<bool, SignError> {
+    check_seed(state, seed, network)?;
     let key = seed.account(network).map_err(|e| SignError::Keys(e.to_string()))?;
     for input in &psbt.inputs {
         let all = [None, Some(TapSighashType::Default.into()), Some(TapSighashType::All.into())];
@@ -86,8 +122,16 @@ struct SeedSigner {
 }
 
 impl Key for SeedKey {
-    fn signer(self: Box<Self>) -> Result<Box<dyn Signer>, String> {
-        let state = self.wallet.state().map_err(|e| e.to_string())?;
+    fn signer(self: Box<Self>, prepared: &Prepared) -> Result<Box<dyn Signer>, String> {
+        let psbt = Psbt::deserialize(&prepared.psbt).map_err(|e| e.to_string())?;
+        let recipient = network::address(self.wallet.network(), prepared.recipient.as_str());
+        let agreed = Payment {
+            recipient: recipient.map_err(|e| e.to_string())?,
+            amount: Amount::from_sat(prepared.amount.to_u64()),
+            fee: Amount::from_sat(prepared.fee.to_u64()),
+        };
+        let state = check(&self.wallet, &self.seed, &psbt, &agreed, None);
+        let state = state.map_err(|e| e.to_string())?;
         Ok(Box::new(SeedSigner { key: *self, state }))
     }
 }
@@ -103,7 +147,7 @@ impl Signer for SeedSigner {
             return Ok(Signed::Unfinalized);
         }
         let transaction = extract(psbt).map_err(|e| e.to_string())?;
-        let txid = Txid::new(transaction.compute_txid().to_string()).map_err(|e| e.to_string())?;
+        let txid = Id::new(transaction.compute_txid().to_string()).map_err(|e| e.to_string())?;
         Ok(Signed::Finalized { txid, bytes: consensus::serialize(&transaction) })
     }
 }

@@ -28,6 +28,10 @@ const STATE: &str = "wallet.sqlite";
 /// Held by whoever changes it.
 const LOCK: &str = "wallet.lock";
 
+/// The highest number of an address. All up to the last one that was given out are derived each time that
+/// the state is read.
+const MAX_INDEX: u32 = 10_000;
+
 /// How long SQLite waits for another process that writes.
 const BUSY_MS: u64 = 10_000;
 
@@ -70,6 +74,12 @@ pub struct Balance {
     pub spendable: Amount,
     /// Not yet to be relied on.
     pub pending: Amount,
+}
+
+/// Whether a state is of these keys.
+pub(crate) fn is_of(state: &Bdk, keys: &PublicKeys) -> bool {
+    let is = |keychain, key: &str| state.public_descriptor(keychain).to_string() == key;
+    is(KeychainKind::External, &keys.external) && is(KeychainKind::Internal, &keys.internal)
 }
 
 impl Wallet {
@@ -150,10 +160,7 @@ impl Wallet {
     /// change, and what is received, go to somebody else.
     pub fn check_keys(&self, keys: &PublicKeys) -> Result<(), WalletError> {
         let state = self.state()?;
-        let is = |keychain, key: &str| state.public_descriptor(keychain).to_string() == key;
-        let own = is(KeychainKind::External, &keys.external)
-            && is(KeychainKind::Internal, &keys.internal);
-        match own {
+        match is_of(&state, keys) {
             true => Ok(()),
             false => Err(self.broken("its keys are not those of the seed")),
         }
@@ -172,10 +179,23 @@ impl Wallet {
         Ok(done)
     }
 
+    /// Forgets the blocks above a height, durably; with 0, all that were seen, so that the next look at the
+    /// chain is like the first.
+    pub fn forget_above(&self, height: u32) -> Result<(), WalletError> {
+        let _lock = self.lock()?;
+        let db = self.connect(false)?;
+        // The library only ever adds to its chain.
+        let sql = "delete from bdk_blocks where block_height > ?1";
+        db.execute(sql, [height]).map(drop).map_err(|e| self.broken(e))
+    }
+
     /// The next address to be paid at, which no other call gives, with its number.
     pub fn reveal(&self) -> Result<(Address, u32), WalletError> {
         let info = self.change(|state| {
-            Ok::<_, WalletError>(state.reveal_next_address(KeychainKind::External))
+            match state.next_derivation_index(KeychainKind::External) > MAX_INDEX {
+                true => Err(self.broken("it has given out as many addresses as it can")),
+                false => Ok(state.reveal_next_address(KeychainKind::External)),
+            }
         })?;
         let address = info.address.to_string();
         Ok((Address::new(address).map_err(|e| self.broken(e))?, info.index))
@@ -191,6 +211,12 @@ impl Wallet {
     }
 
     fn load(&self, db: &mut Connection) -> Result<State, WalletError> {
+        let table = "select name from sqlite_schema where name = 'bdk_descriptor_last_revealed'";
+        let sql = "select coalesce(max(last_revealed), 0) from bdk_descriptor_last_revealed";
+        let is_there = db.prepare(table).and_then(|mut asked| asked.exists([]));
+        if is_there.map_err(|e| self.broken(e))? && self.ask(db, sql)? > i64::from(MAX_INDEX) {
+            return Err(self.broken("it says that it gave out more addresses than it can"));
+        }
         let params = Bdk::load().check_network(network::bitcoin(self.network));
         let loaded = params.load_wallet(db).map_err(|e| self.broken(e))?;
         loaded.ok_or(WalletError::None(self.network))
@@ -235,3 +261,6 @@ impl Wallet {
         WalletError::State { path: self.path(), why: error.to_string() }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -157,7 +157,11 @@ impl Verb {
     }
 }
 
-/// The wallet's command line, as a program of its own: the same as `granted sats`.
+/// A bitcoin wallet, whose seed your password opens for each signature.
+///
+/// `granted sats` is the same program. What lies on disk is the seed, sealed with your password, and what
+/// the wallet saw on the chain. Passwords and words are asked for at the terminal and are taken from
+/// nowhere else.
 #[derive(Parser)]
 #[command(name = "sats", version, max_term_width = 100)]
 struct Sats {

@@ -7,6 +7,7 @@ mod ledger;
 mod places;
 mod programs;
 mod remains;
+mod wallet;
 
 use std::path::Path;
 
@@ -67,6 +68,7 @@ pub(crate) fn examine(home: &Home) -> Report {
     let (programs, files) = programs::of(config.as_ref());
     checks.extend(programs);
     checks.extend(programs::timers());
+    checks.extend(wallet::checks());
     let witnesses = config.map(|config| config.witness).unwrap_or_default();
     Report { checks, remains: remains::of(home, &files, &witnesses, &trust) }
 }

@@ -14,6 +14,7 @@ pub mod issue;
 pub mod list;
 pub mod log;
 pub mod mode;
+pub mod outlook;
 pub mod requests;
 pub mod revoke;
 pub mod session;
@@ -41,7 +42,7 @@ use granted_store::custody::Folder;
 
 use crate::book::{Book, BookError};
 use crate::ledger::witness::Doubt;
-pub(crate) use gather::each_row;
+pub(crate) use gather::{each_row, named};
 
 /// The spends of one network: its rows in the book, and the documents of its grants.
 pub struct Spends<'b> {

@@ -4,7 +4,7 @@
 use super::chain::Prepared;
 use super::claim::SigningPermit;
 use super::document::Standing;
-use super::event::{Denied, Signing};
+use super::event::{Denied, Filed, Signing};
 use super::{AgentState, Deny, GrantState, Request, RequestId, Sats, Verdict, ladder};
 use crate::decision::discharge::{clock_behind, instant};
 use crate::ledger::{By, Draft, Event, Head, Subject};
@@ -91,6 +91,17 @@ pub fn stage(facts: &Facts, fee: Sats) -> Result<Decision<&GrantState>, Refusal>
         (Standing::Unreadable(why), _) => Err(Refusal::Paused(request.id, why.clone())),
         (Standing::Agrees, Verdict::Deny(outside)) => Ok(deny(facts, outside)),
         (Standing::Agrees, Verdict::Ask) => Ok(Decision::Go(state)),
+    }
+}
+
+/// Why a request that waits lies outside its grant by now, before its fee is known. A person who comes to
+/// approve it will find the same, and only then is it recorded.
+pub fn outside(request: &Request, grant: Option<&GrantState>, at: Stamp) -> Option<Deny> {
+    let Some(state) = grant.filter(|state| !state.is_over()) else { return Some(Deny::Revoked) };
+    let Filed { recipient, amount_sat, .. } = &request.filed;
+    match ladder(state, recipient, *amount_sat, Sats::ZERO, at) {
+        Verdict::Deny(deny) => Some(deny),
+        Verdict::Ask => None,
     }
 }
 

@@ -40,8 +40,9 @@ pub struct Prepared {
 
 /// The person's key, opened by the password. It signs nothing yet.
 pub trait Key {
-    /// Makes a signer, which is asked for only once a row says that it may sign.
-    fn signer(self: Box<Self>) -> Result<Box<dyn Signer>, String>;
+    /// Makes a signer for what was prepared, once a row says that it may be signed. The last look before
+    /// the signature: that the payment is what it was when it was reviewed, and its coins are free.
+    fn signer(self: Box<Self>, prepared: &Prepared) -> Result<Box<dyn Signer>, String>;
 }
 
 /// Signs one PSBT. What it answers is never taken to mean that there is no signature.

@@ -100,6 +100,11 @@ impl SigningClaim {
         &self.request
     }
 
+    /// What is to be signed.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
     /// Gives the claim up before the signer is asked.
     pub fn stop(self) -> Stopped {
         Stopped(self.request)

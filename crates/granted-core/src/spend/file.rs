@@ -67,11 +67,11 @@ pub enum FileError {
     #[error("{0}")]
     InvalidAddress(String),
     /// The key was used for another payment.
-    #[error("the key was used for another send, {0}: choose a fresh one")]
+    #[error("the idempotency key was used for another send, {0}: choose a fresh one")]
     KeyConflict(RequestId),
     /// There is no grant.
     #[error(
-        "agent `{0}` has no grant: a person issues one with `sats agent grant {0} --budget <sats>`"
+        "agent `{0}` has no grant: a human issues one with `sats agent grant {0} --budget <sats>`"
     )]
     NoGrant(AgentName),
     /// The token is not the grant's.

@@ -8,7 +8,7 @@ use granted_core::spend::event::{
     BroadcastPending, Dismissed, Failed, Filed, Granted, Listed, ModeChanged, Refund, Revoked,
     Sent, Signed, Signing, Unresolved,
 };
-use granted_core::spend::{Deny, Mode, SpendGrant};
+use granted_core::spend::{Deny, IntentDigest, Mode, Network, SpendGrant};
 use granted_core::store::RawLine;
 use granted_core::time::Stamp;
 use granted_testkit::scribe::Scribe;
@@ -151,6 +151,17 @@ fn illegal_rows_are_found() {
     let one = filed(&grant, "one", 9_000);
     let (dear, dust) = (filed(&grant, "dear", 10_001), filed(&grant, "dust", 0));
     let denied = Filed { deny: Some(Deny::ObserveOnly), ..filed(&grant, "no", 1) };
+    let as_asked = |body: Filed| Filed {
+        intent_digest: IntentDigest::new(
+            body.network,
+            &body.agent,
+            &body.recipient,
+            body.amount_sat,
+        ),
+        ..body
+    };
+    let bobs = as_asked(Filed { agent: "bob".parse().unwrap(), ..one.clone() });
+    let real = as_asked(Filed { network: Network::Mainnet, ..one.clone() });
     let many: Vec<Filed> = (0..6).map(|n| filed(&grant, &format!("k{n}"), 9_000)).collect();
     let beyond = many.iter().flat_map(|body| [asks(body), signs(body)]).collect::<Vec<_>>();
     let anew = SpendGrant { grant_id: "f".repeat(32).parse().unwrap(), ..grant.clone() };
@@ -250,6 +261,14 @@ fn illegal_rows_are_found() {
         ("a second grant of the agent", start(vec![granted(&anew)]), "does not replace"),
         ("issued twice", start(vec![granted(&grant)]), "issued before"),
         ("never filed", vec![granted(&grant), signs(&one)], "never filed"),
+        ("by another agent", vec![granted(&grant), asks(&bobs)], "of another agent or network"),
+        ("on another network", vec![granted(&grant), asks(&real)], "of another agent or network"),
+        ("under no grant", vec![asks(&one)], "never issued"),
+        (
+            "a refund of another fee",
+            start(vec![signs_as(&one, |s| s.fee_sat = sats(201)), fails(&one, 9_000)]),
+            "something else",
+        ),
     ] {
         let (back, why) = Tale::new().tell(rows).fault().unwrap_or_else(|| panic!("{name}"));
         assert!(back == 0 && why.contains(cause), "{name}: {back} before the end, {why}");

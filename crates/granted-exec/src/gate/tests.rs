@@ -124,6 +124,17 @@ fn sees_the_proposed_files_and_what_it_needs_at_their_places() {
     assert_eq!(project.left(), 0);
 }
 
+/// A proposed file has the name of a module of Python's own.
+#[test]
+fn python_imports_nothing_that_is_proposed() {
+    let project = Project::new();
+    let bench = project.bench(&[("src/a", "good"), ("json.py", "print('taken')")], &[]).unwrap();
+    let argv = ["python3", "-c", "import json; print(json.dumps(1))"];
+    let ran = run(&bench, &argv, "src/a").unwrap();
+    assert!(ran.passed(), "{ran:?}");
+    assert_eq!(&*ran.run.stdout.tail, "1\n");
+}
+
 #[test]
 fn a_program_is_the_systems_or_one_that_the_gate_needs() {
     let project = Project::new();

@@ -9,7 +9,7 @@ use bdk_bitcoind_rpc::{BlockEvent, Emitter};
 use bdk_wallet::bitcoin::{Block, BlockHash, Transaction};
 use granted_core::spend::Network;
 
-use super::{Progress, Provider, ProviderError, REQUEST, Step, SyncError, trouble};
+use super::{Progress, Provider, ProviderError, REQUEST, Step, SyncError, trouble, unreached};
 use crate::config::{Entry, origin, without_user};
 use crate::wallet::Wallet;
 
@@ -58,10 +58,7 @@ impl Core {
                     Some(minreq_http::Error::Http(HttpError { status_code, .. })) => {
                         format!("answers with status {status_code}")
                     }
-                    Some(minreq_http::Error::Minreq(minreq::Error::IoError(e))) => format!(
-                        "cannot be reached, or does not answer in time: {}",
-                        granted_store::open::in_words(e)
-                    ),
+                    Some(minreq_http::Error::Minreq(minreq::Error::IoError(e))) => unreached(e),
                     _ => "does not answer as a node".to_owned(),
                 }
             }
@@ -113,8 +110,8 @@ impl Provider for Core {
         &self.origin
     }
 
-    fn genesis(&self) -> Result<BlockHash, ProviderError> {
-        self.client.get_block_hash(0).map_err(|e| self.error(&e))
+    fn block(&self, height: u32) -> Result<BlockHash, ProviderError> {
+        self.client.get_block_hash(height.into()).map_err(|e| self.error(&e))
     }
 
     fn tip(&self) -> Result<u32, ProviderError> {

@@ -7,7 +7,10 @@ use bdk_electrum::electrum_client::{Client, Config, ElectrumApi as _, Error};
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use bdk_wallet::{KeychainKind, Update};
 
-use super::{Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, trouble};
+use super::{
+    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, UNSAFE, trouble,
+    unreached,
+};
 use crate::config::{Entry, origin};
 use crate::wallet::Wallet;
 
@@ -42,15 +45,11 @@ fn error(origin: &str, error: &Error) -> ProviderError {
         },
         Error::IOError(e) => unreached(e),
         Error::SharedIOError(e) => unreached(e),
+        Error::CouldNotCreateConnection(_) | Error::InvalidDNSNameError(_) => UNSAFE.to_owned(),
         Error::Protocol(_) => "refuses what it is asked for".to_owned(),
         _ => "does not answer as an Electrum server".to_owned(),
     };
     trouble(origin, why)
-}
-
-fn unreached(error: &std::io::Error) -> String {
-    let why = granted_store::open::in_words(error);
-    format!("cannot be reached, or does not answer in time: {why}")
 }
 
 impl Provider for Electrum {
@@ -58,8 +57,9 @@ impl Provider for Electrum {
         &self.origin
     }
 
-    fn genesis(&self) -> Result<BlockHash, ProviderError> {
-        let header = self.client.inner.block_header(0).map_err(|e| self.error(&e))?;
+    fn block(&self, height: u32) -> Result<BlockHash, ProviderError> {
+        let height = usize::try_from(height).unwrap_or(usize::MAX);
+        let header = self.client.inner.block_header(height).map_err(|e| self.error(&e))?;
         Ok(header.block_hash())
     }
 

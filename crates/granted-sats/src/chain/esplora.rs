@@ -8,7 +8,10 @@ use bdk_wallet::bitcoin::consensus::encode::serialize_hex;
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use bdk_wallet::{KeychainKind, Update};
 
-use super::{Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, fees, trouble};
+use super::{
+    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, UNSAFE, fees, trouble,
+    unreached,
+};
 use crate::config::{Entry, origin};
 use crate::wallet::Wallet;
 
@@ -56,12 +59,9 @@ impl Esplora {
         trouble(
             &self.origin,
             match error {
-                Error::IoError(e) => format!(
-                    "cannot be reached, or does not answer in time: {}",
-                    granted_store::open::in_words(e)
-                ),
+                Error::IoError(e) => unreached(e),
                 Error::AddressNotFound => "cannot be reached: there is no such address".to_owned(),
-                Error::RustlsCreateConnection(_) => "cannot be reached safely".to_owned(),
+                Error::RustlsCreateConnection(_) => UNSAFE.to_owned(),
                 _ => "does not answer as an Esplora server".to_owned(),
             },
         )
@@ -73,8 +73,8 @@ impl Provider for Esplora {
         &self.origin
     }
 
-    fn genesis(&self) -> Result<BlockHash, ProviderError> {
-        self.client.get_block_hash(0).map_err(|e| self.error(&e))
+    fn block(&self, height: u32) -> Result<BlockHash, ProviderError> {
+        self.client.get_block_hash(height).map_err(|e| self.error(&e))
     }
 
     fn tip(&self) -> Result<u32, ProviderError> {

@@ -9,7 +9,7 @@ use super::{Progress, Provider, ProviderError, SyncError, provider, rate, sync};
 use crate::config::{Capability, Config, Entry};
 use crate::network;
 use crate::prepare::{self, Order, PrepareError, Ready};
-use crate::wallet::Wallet;
+use crate::wallet::{State, Wallet};
 
 /// Which providers a wallet has.
 #[derive(Clone, Debug)]
@@ -60,9 +60,13 @@ impl Live {
         self.sync()?;
         prepare::keep_back(&self.wallet.state()?, order.allow_dust)?;
         let rate = self.rate(fee_rate)?;
+        let build = |state: &mut State| {
+            let held = self.wallet.held(state)?;
+            prepare::build(state, order, rate, self.network(), &held)
+        };
         match keep {
-            true => self.wallet.change(|state| prepare::build(state, order, rate, self.network())),
-            false => prepare::build(&mut self.wallet.state()?, order, rate, self.network()),
+            true => self.wallet.change(build),
+            false => build(&mut self.wallet.state()?),
         }
     }
 
@@ -83,7 +87,9 @@ impl Live {
         self.wallet.change(|state| {
             // Times are in seconds: one that is replaced in the second it was seen in has to go first.
             let replaced = state.tx_graph().direct_conflicts(transaction);
-            let replaced: Vec<_> = replaced.map(|(_, txid)| (txid, self.now)).collect();
+            let seen = |txid| state.tx_graph().get_tx_node(txid).and_then(|node| node.last_seen);
+            let gone = |txid| (txid, seen(txid).unwrap_or(0).max(self.now));
+            let replaced: Vec<_> = replaced.map(|(_, txid)| gone(txid)).collect();
             state.apply_evicted_txs(replaced);
             state.apply_unconfirmed_txs([(transaction.clone(), self.now)]);
             Ok(())

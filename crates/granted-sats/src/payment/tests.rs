@@ -49,6 +49,23 @@ fn change_is_only_what_leads_to_its_script() {
     assert_eq!(derive(&wallet, &nobody, NETWORK), Err(PaymentError::Recipients(0)));
 }
 
+/// A wallet finds no coin beyond the last address that it gave out.
+#[test]
+fn change_beyond_what_was_given_out_is_a_payment() {
+    let (_, mut wallet) = funded();
+    let good = pays(&mut wallet, &elsewhere());
+    let (_, change) = places(&good);
+    let mut far = good.clone();
+    let info = wallet.peek_address(KeychainKind::Internal, 1_000);
+    far.unsigned_tx.output[change].script_pubkey = info.script_pubkey();
+    for (_, (_, path)) in far.outputs[change].tap_key_origins.values_mut() {
+        *path = "m/86'/1'/0'/1/1000".parse().unwrap();
+    }
+    assert_eq!(derive(&wallet, &far, NETWORK), Err(PaymentError::Recipients(2)));
+    let _ = wallet.reveal_addresses_to(KeychainKind::Internal, 1_000);
+    assert_eq!(derive(&wallet, &far, NETWORK).unwrap().recipient, elsewhere());
+}
+
 #[test]
 fn what_is_spent_must_be_the_wallets_and_add_up() {
     let (_, mut wallet) = funded();

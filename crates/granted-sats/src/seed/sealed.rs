@@ -85,8 +85,33 @@ impl Seed {
         text.map(|text| text + "\n").map_err(|e| SealError::System(e.to_string()))
     }
 
+    /// Checks that this could be opened by some password.
+    pub fn check(text: &str) -> Result<(), SealError> {
+        Parts::read(text).map(drop)
+    }
+
     /// Opens what [`Seed::seal`] made.
     pub fn open(text: &str, password: &[u8]) -> Result<Seed, SealError> {
+        let Parts { costs: (m_kib, t, p), salt, nonce, ct } = Parts::read(text)?;
+        let key = key(password, &salt, m_kib, t, p)?;
+        let payload = Payload { msg: &ct, aad: PURPOSE };
+        let opened = cipher(&key).decrypt(&XNonce::from(nonce), payload);
+        let opened = Zeroizing::new(opened.map_err(|_| SealError::Locked)?);
+        let phrase = str::from_utf8(&opened).map_err(|_| SealError::Locked)?;
+        Seed::parse(phrase).map_err(|_| SealError::Locked)
+    }
+}
+
+/// A sealed seed that was read, and costs no more than is allowed.
+struct Parts {
+    costs: (u32, u32, u32),
+    salt: Vec<u8>,
+    nonce: [u8; 24],
+    ct: Vec<u8>,
+}
+
+impl Parts {
+    fn read(text: &str) -> Result<Parts, SealError> {
         let form = |e: &dyn std::fmt::Display| SealError::Form(e.to_string());
         let sealed: Sealed = serde_json::from_str(text).map_err(|e| form(&e))?;
         if sealed.v != 1 {
@@ -103,12 +128,7 @@ impl Seed {
         let nonce: [u8; 24] =
             nonce.try_into().map_err(|_| SealError::Form("its nonce has another size".into()))?;
         let ct = Base64::decode_vec(&sealed.ct).map_err(|e| form(&e))?;
-        let key = key(password, &salt, sealed.m_kib, sealed.t, sealed.p)?;
-        let payload = Payload { msg: &ct, aad: PURPOSE };
-        let opened = cipher(&key).decrypt(&XNonce::from(nonce), payload);
-        let opened = Zeroizing::new(opened.map_err(|_| SealError::Locked)?);
-        let phrase = str::from_utf8(&opened).map_err(|_| SealError::Locked)?;
-        Seed::parse(phrase).map_err(|_| SealError::Locked)
+        Ok(Parts { costs: (sealed.m_kib, sealed.t, sealed.p), salt, nonce, ct })
     }
 }
 

@@ -1,7 +1,11 @@
+use bdk_wallet::KeychainKind;
 use bdk_wallet::bitcoin::bip32::{DerivationPath, Fingerprint};
 
 use super::*;
 use crate::funded::{NETWORK, elsewhere, funded, pays};
+use crate::payment::PaymentError;
+use crate::wallet::WalletError;
+use crate::wallet::tests::on_disk;
 
 #[test]
 fn what_is_signed_is_what_was_prepared() {
@@ -51,4 +55,48 @@ fn only_the_accounts_own_keys_sign() {
     }
     assert_eq!(change(None, Some(Fingerprint::default())), (Ok(false), false));
     assert_eq!(change(None, None).0, Ok(true));
+}
+
+/// A state of other keys would have the change go to somebody else: neither what was prepared with it is
+/// signed, nor with it anything.
+#[test]
+fn change_goes_only_to_keys_of_the_seed() {
+    let (seed, mut wallet) = funded();
+    let (dir, disk) = on_disk(&seed);
+    let coins = wallet.tx_graph().full_txs().map(|tx| tx.tx.as_ref().clone());
+    let coins: Vec<Transaction> = coins.collect();
+    disk.change(|state| {
+        let _ = state.reveal_next_address(KeychainKind::External);
+        let _ = state.reveal_next_address(KeychainKind::Internal);
+        state.apply_unconfirmed_txs(coins.iter().map(|tx| (tx.clone(), 1)));
+        Ok::<_, WalletError>(())
+    })
+    .unwrap();
+    let good = pays(&mut wallet, &elsewhere());
+    let agreed = payment::derive(&wallet, &good, NETWORK).unwrap();
+    assert!(check(&disk, &seed, &good, &agreed, None).is_ok());
+    // Prepared while the state was another's, whose change it takes for its own.
+    let other = Seed::generate(crate::seed::Length::Twelve).unwrap();
+    let (keys, others) = (seed.public_keys(NETWORK), other.public_keys(NETWORK).unwrap());
+    let forged = bdk_wallet::Wallet::create(keys.unwrap().external, others.internal)
+        .network(network::bitcoin(NETWORK));
+    let mut forged = forged.create_wallet_no_persist().unwrap();
+    let _ = forged.reveal_next_address(KeychainKind::External);
+    forged.apply_unconfirmed_txs(coins.into_iter().map(|tx| (tx, 1)));
+    let mut stolen = pays(&mut forged, &elsewhere());
+    let agreed = payment::derive(&forged, &stolen, NETWORK).unwrap();
+    let refused = check(&disk, &seed, &stolen, &agreed, None).map(drop);
+    let PrepareError::Payment(why) = stopped(refused) else { panic!("another reason") };
+    assert_eq!(why, PaymentError::Recipients(2));
+    // And with that state.
+    let refused = sign(&forged, &seed, NETWORK, &mut stolen);
+    assert!(matches!(refused, Err(SignError::Keys(_))), "{refused:?}");
+    drop(dir);
+}
+
+fn stopped(refused: Result<(), SignError>) -> PrepareError {
+    match refused {
+        Err(SignError::Stopped(why)) => why,
+        other => panic!("{other:?}"),
+    }
 }

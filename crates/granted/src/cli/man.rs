@@ -16,7 +16,7 @@ mod tables;
 
 /// Print the manual: one page with every verb, in the form that `man` reads.
 ///
-/// With --dir, that page and one of each verb, as files.
+/// With --dir, that page, one of each verb, and one of `sats`, as files.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
         ErrorKind::AlreadyExists => Failure::input(format!("`{}` is not a folder", dir.display())),
         _ => Failure::at(dir, &e),
     })?;
-    for (name, text) in page::all(command) {
+    for (name, text) in page::all(command).into_iter().chain([page::sats(super::sats_command())]) {
         let path = dir.join(name);
         write_anew(&path, &text)?;
         match out.is_json() {

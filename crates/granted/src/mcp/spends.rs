@@ -18,7 +18,7 @@ use rmcp::service::RequestContext;
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, invalid};
 use super::pace::Pace;
 use super::server::{Server, Tools, failed, internal, no_tool};
 use super::wire::End;
@@ -40,6 +40,9 @@ pub(crate) trait Purse: Addresses + Send + Sync + 'static {
 
     /// The next address that is fresh, and its place.
     fn receive(&self) -> Result<(Address, u32), String>;
+
+    /// Whether the network relays so little to an address; why not. Of what is no address it says nothing.
+    fn relays(&self, address: &str, amount: Sats) -> Result<(), String>;
 }
 
 /// What a wallet has.
@@ -157,12 +160,16 @@ impl Server<Spender> {
         self.tools().pace.turn().await;
         let ask = move |shared: &Spender, spends: &Spends<'_>| {
             let asked = Asked { address: &address, amount, key: &key };
-            match file(spends, &shared.session, &asked, &*shared.purse) {
+            // What could never be paid is no state of a request. Who may not ask hears that first.
+            if grant(spends, &shared.session).is_ok() {
+                shared.purse.relays(&address, amount)?;
+            }
+            Ok(match file(spends, &shared.session, &asked, &*shared.purse) {
                 Ok(request) => Reply::of(&request),
                 Err(e) => Reply::error(&e),
-            }
+            })
         };
-        answer(Ok(self.work(ask).await?))
+        answer(Ok(self.work(ask).await?.map_err(invalid)?))
     }
 
     async fn check_request(&self, mut args: Arguments) -> Result<CallToolResponse, ErrorData> {
@@ -178,7 +185,7 @@ impl Tools for Spender {
     const MAX_FRAME: usize = 1024 * 1024;
 
     fn about(&self) -> (&'static str, &'static str) {
-        ("sats", "Ask for payments inside a budget; a person approves each.")
+        ("sats", "Ask for payments inside a budget; a human approves each.")
     }
 
     fn instructions(&self) -> String {

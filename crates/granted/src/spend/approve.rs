@@ -228,7 +228,7 @@ fn execute(
     chain: &dyn Chain,
     transactions: &dyn Transactions,
 ) -> Result<Request, SpendError> {
-    let signer = match key.signer() {
+    let signer = match key.signer(claim.prepared()) {
         Ok(signer) => signer,
         Err(why) => return give_back(spends, &claim.stop(), &why),
     };

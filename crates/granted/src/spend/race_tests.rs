@@ -12,6 +12,15 @@ const FILERS: usize = 20;
 const EACH: usize = 50;
 const APPROVERS: usize = 8;
 
+/// One who files. It counts until it has ended, also by a panic: who approves would wait for it for ever.
+struct Filing<'a>(&'a AtomicUsize);
+
+impl Drop for Filing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn a_budget_holds_however_many_file_and_approve() {
     let stage = Stage::new();
@@ -21,7 +30,7 @@ fn a_budget_holds_however_many_file_and_approve() {
     let root = stage.root();
     std::thread::scope(|scope| {
         for filer in 0..FILERS {
-            let (token, filing) = (&token, &filing);
+            let (token, filing) = (&token, Filing(&filing));
             scope.spawn(move || {
                 // Each as its own process would be.
                 let stage = Stage::at(root, |_| {});
@@ -29,7 +38,7 @@ fn a_budget_holds_however_many_file_and_approve() {
                 for number in 0..EACH {
                     stage.file(&book, token, &format!("{filer}-{number}"), 1_000).unwrap();
                 }
-                filing.fetch_sub(1, Ordering::SeqCst);
+                drop(filing);
             });
         }
         for approver in 0..APPROVERS {

@@ -2,10 +2,11 @@
 //! other means. One row a transition; nothing is signed again, or given back.
 
 use granted_core::decision::settle::ActState;
+use granted_core::ledger::Event;
 use granted_core::spend::chain::Transactions;
 use granted_core::spend::claim::origin;
 use granted_core::spend::settle::{is_interrupted, reconcile};
-use granted_core::spend::{Request, RequestId, State};
+use granted_core::spend::{Request, RequestId, State, Txid};
 use granted_core::store::AppendError;
 
 use super::{SpendError, Spends, gather};
@@ -48,6 +49,19 @@ pub fn check_free(spends: &Spends<'_>, id: RequestId) -> Result<(), SpendError> 
         true => Err(SpendError::Executing(id)),
         false => Ok(()),
     }
+}
+
+/// The request that a transaction was signed for, by the ledger.
+pub fn signed_for(spends: &Spends<'_>, txid: &Txid) -> Result<Option<RequestId>, SpendError> {
+    let mut found = None;
+    gather::overview(spends, |row, overview| {
+        if let Event::SpendSigning(signing) = &row.event
+            && signing.txid == *txid
+        {
+            found = overview.request_of(row).map(|request| request.id);
+        }
+    })?;
+    Ok(found)
 }
 
 /// After a request's transaction was broadcast by its id: the request is sent. No provider is asked, and

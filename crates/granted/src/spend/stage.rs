@@ -223,7 +223,7 @@ impl Chain for FakeChain {
 struct FakeKey(Wallet, Rc<Wrong>);
 
 impl Key for FakeKey {
-    fn signer(self: Box<Self>) -> Result<Box<dyn Signer>, String> {
+    fn signer(self: Box<Self>, _: &Prepared) -> Result<Box<dyn Signer>, String> {
         (self.1.reach)("before signing");
         if self.1.no_signer.get() {
             return Err("the signer cannot be made".into());

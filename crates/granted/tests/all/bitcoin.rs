@@ -29,6 +29,6 @@ fn mortal(name: &str) -> Command {
 }
 
 /// A port of loopback that nobody listened on just now.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -38,5 +38,6 @@ macro_rules! corpora {
 }
 
 corpora! {
-    arguments brief config decisions direct dispatch frames grant index json lag ledger note proof row text trust verify
+    arguments brief config decisions direct dispatch frames grant index json lag ledger note proof row spend text trust
+    verify
 }

@@ -279,3 +279,54 @@ fn what_remains_is_what_the_caller_could_do() {
     let run = Run::from(other.output().unwrap());
     assert_eq!(of(&run), Vec::<String>::new(), "{run:?}");
 }
+
+/// The wallet, as far as it is seen without its password.
+#[test]
+fn the_wallet_is_looked_at() {
+    let home = Home::new();
+    home.mint("x", "");
+    let names = |home: &Home| -> Vec<String> {
+        let checks = home.say("doctor --json").json()["checks"].as_array().unwrap().clone();
+        checks.iter().map(|check| check["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(!names(&home).contains(&"seed".to_owned()), "there is no wallet");
+    let ada = crate::sats::Person {
+        home,
+        flags: vec!["--network".into(), "regtest".into()],
+        vars: vec![],
+    };
+    ada.init();
+    let home = &ada.home;
+    assert_eq!(wrong(home), BTreeMap::new());
+    for name in ["seed", "sats", "regtest", "regtest payments"] {
+        assert!(names(home).contains(&name.to_owned()), "{name}");
+    }
+    let seed = home.root().join("sats/seed.sealed");
+    fs::set_permissions(&seed, PermissionsExt::from_mode(0o644)).unwrap();
+    assert_mended(home, "seed", "may be read by others (mode 0644)");
+    let record = home.root().join("sats/regtest/transactions");
+    fs::create_dir(&record).unwrap();
+    for (name, path, text, said) in [
+        ("seed", seed, "{}", "it is no sealed seed"),
+        ("sats", home.root().join("sats/config.toml"), "network = 7", "line 1"),
+        (
+            "regtest",
+            home.root().join("sats/regtest/wallet.sqlite"),
+            "x",
+            "there is no wallet in it",
+        ),
+        ("regtest payments", record.join(format!("{}.json", "0".repeat(64))), "{}", "missing"),
+    ] {
+        let before = fs::read(&path).ok();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        let bad = wrong(home);
+        assert_eq!(bad.keys().collect::<Vec<_>>(), [name], "{bad:?}");
+        assert!(bad[name].0.contains(said), "{bad:?}");
+        match before {
+            Some(before) => fs::write(&path, before).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+    }
+    assert_eq!(wrong(home), BTreeMap::new());
+}

@@ -3,6 +3,7 @@
 mod agent;
 mod faults;
 mod files;
+mod held;
 mod init;
 mod person;
 mod psbt;

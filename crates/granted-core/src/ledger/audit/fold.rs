@@ -17,12 +17,14 @@ pub fn check_subject_events(moves: impl IntoIterator<Item = Move>) -> Result<(),
     for Move { subject, seq, before, step } in moves {
         let illegal = |cause| Illegal { line: seq, cause };
         let known = subjects.get(&subject).copied();
-        if known.map_or(0, |known| known.last) != before {
+        let mentioned = matches!(step, Step::Spend(step) if step.is_mention());
+        if !mentioned && known.map_or(0, |known| known.last) != before {
             return Err(illegal("its `refs` do not name the row that moved a subject before"));
         }
         let state = known.map(|known| known.state);
         let state = State::after(state, step).map_err(illegal)?;
-        subjects.insert(subject, Subject { last: seq, state });
+        let last = if mentioned { known.map_or(0, |known| known.last) } else { seq };
+        subjects.insert(subject, Subject { last, state });
     }
     Ok(())
 }

@@ -42,7 +42,8 @@ pub(super) fn check(
                 },
             );
             let closes = terms.expires_at.micros();
-            moves(&again(grant), Step::Window { closes, observes: terms.mode == Mode::Observe });
+            let observes = terms.mode == Mode::Observe;
+            moves(&again(grant), Step::Window { closes, observes, agent: hash(&agent.0) });
             let replaces = old.first().map_or(0, |old| hash(&old.0));
             moves(agent, Step::AgentGranted { grant: hash(&grant.0), replaces });
             old.iter().for_each(|old| moves(old, Step::Revoked));
@@ -68,7 +69,10 @@ pub(super) fn check(
         }
         (Event::SpendFiled(body), [request]) => {
             check_filed(body, request_id(&request.0)?)?;
-            let grant = hash(&Subject::spend_grant(&body.grant_id));
+            let asked = Subject::spend_grant(&body.grant_id);
+            let grant = hash(&asked);
+            let agent = hash(&Subject::spend_agent(body.network, &body.agent));
+            moves(&(asked, 0), Step::Asked { agent });
             moves(
                 request,
                 Step::Filed {

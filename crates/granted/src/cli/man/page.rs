@@ -18,9 +18,16 @@ pub(super) fn all(command: Command) -> Vec<(String, String)> {
     let mut pages = vec![("granted.1".to_owned(), manual(&command))];
     for verb in verbs(&command) {
         let man = man(verb.clone());
-        pages.push((man.get_filename(), alone(&man, verb)));
+        pages.push((man.get_filename(), alone(&man, verb, "`granted`(1)")));
     }
     pages
+}
+
+/// The page of the program `sats`, with its file's name.
+pub(super) fn sats(command: Command) -> (String, String) {
+    let command = built(command);
+    let man = man(command.clone());
+    (man.get_filename(), alone(&man, &command, "`granted`(1), `granted-sats`(1)"))
 }
 
 /// The whole manual: what concerns every verb, and each of them in short.
@@ -82,7 +89,7 @@ fn manual(command: &Command) -> String {
 }
 
 /// The page of one verb.
-fn alone(man: &Man, verb: &Command) -> String {
+fn alone(man: &Man, verb: &Command, besides: &str) -> String {
     let mut page = Page::begin(man);
     if verb.has_subcommands() {
         page.heading("VERBS");
@@ -96,7 +103,7 @@ fn alone(man: &Man, verb: &Command) -> String {
         page.text(paragraph);
     }
     page.heading("SEE ALSO");
-    page.text("`granted`(1)");
+    page.text(besides);
     page.0
 }
 

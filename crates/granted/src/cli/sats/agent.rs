@@ -151,7 +151,10 @@ impl From<SpendError> for Failure {
                     .hint("if the ledger's time was wrong: granted ledger accept")
             }
             SpendError::Change(change::Refusal::NoGrant(ref agent, _)) => {
-                let hint = format!("to issue one: sats agent grant {agent} --budget SATS");
+                let hint = format!(
+                    "which there are: sats agent list; to issue one: sats agent grant {agent} \
+                     --budget SATS"
+                );
                 Failure::refused(error).hint(hint)
             }
             SpendError::Change(change::Refusal::Unrestricted(ref agent)) => {

@@ -3,6 +3,7 @@
 use granted_core::spend::Sats;
 use serde::Serialize;
 
+use super::super::args::person;
 use super::super::failure::Failure;
 use super::super::out::Out;
 use super::place::Place;
@@ -18,6 +19,10 @@ pub(super) struct Args {
     /// Do not look at the chain.
     #[arg(long)]
     offline: bool,
+    /// Forget the blocks that the wallet has seen, and look for its coins as on the first time: where an
+    /// earlier provider told of blocks that there are not. A provider that is behind hides payments.
+    #[arg(long, conflicts_with = "offline")]
+    rescan: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -33,6 +38,10 @@ struct BalanceJson {
 
 pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let wallet = place.wallet()?;
+    if args.rescan {
+        person("sats balance --rescan")?;
+        wallet.forget_above(0)?;
+    }
     let synced = place.look(&wallet, args.offline, out)?.is_fresh();
     let balance = wallet.balance()?;
     let (balance_sat, pending_sat) = (sats(balance.spendable), sats(balance.pending));

@@ -5,18 +5,19 @@ use granted_core::time::Clock as _;
 use granted_sats::Seed;
 use granted_sats::seed::Length;
 use granted_sats::wallet::WalletError;
+use zeroize::Zeroizing;
 
 use super::super::args::person;
 use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
 use super::place::{Place, seconds, unseen};
 use crate::clock::SystemClock;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, TerminalError};
 
 /// Make a wallet, restore one from its words, or add a network to one.
 ///
 /// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
-/// least 8 characters twice; if that fails, no wallet is made, and the words that were shown are of no use.
+/// least 8 characters twice; if that fails three times, no wallet is made, and the words that were shown are of no use.
 /// If there is a wallet, it is given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -34,6 +35,9 @@ Examples:
   sats init
   sats init --restore
   sats init --network mainnet";
+
+/// How often a new password is asked for.
+const PASSWORD_TRIES: usize = 3;
 
 /// What is typed before keys of mainnet are kept here.
 const HOT: &str = "hot wallet";
@@ -83,7 +87,7 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
             (seed, Some(seconds(SystemClock.now())))
         }
     };
-    let password = terminal.new_password("the wallet").map_err(|e| {
+    let password = new_password(terminal).map_err(|e| {
         Failure::from(e).hint("no wallet was made, and the words above are of no use: begin again")
     })?;
     place.home.write_seed(&seed, &password)?;
@@ -102,6 +106,17 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
     }
     out.remark("an address to be paid at: sats receive");
     Ok(0)
+}
+
+/// Asks for the wallet's password; again where it was mistyped, since words were shown already.
+fn new_password(terminal: &Terminal) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
+    let mut asked = terminal.new_password("the wallet");
+    for _ in 1..PASSWORD_TRIES {
+        let Err(error @ TerminalError::Differ) = &asked else { break };
+        terminal.line(&error.to_string())?;
+        asked = terminal.new_password("the wallet");
+    }
+    asked
 }
 
 /// On mainnet the person is to know what this is.
@@ -129,7 +144,7 @@ fn show(seed: &Seed, terminal: &Terminal) -> Result<(), Failure> {
     terminal.line("these words are the wallet. Write them down: they are not shown again")?;
     let words: Vec<&str> = seed.words().collect();
     for (row, words) in words.chunks(6).enumerate() {
-        let mut line = zeroize::Zeroizing::new(String::with_capacity(128));
+        let mut line = Zeroizing::new(String::with_capacity(128));
         for (column, word) in words.iter().enumerate() {
             line.push_str(&format!("{:>4} ", row * 6 + column + 1));
             line.push_str(word);

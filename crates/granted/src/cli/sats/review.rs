@@ -23,6 +23,12 @@ pub(super) fn sats(amount: Amount) -> Sats {
     Sats::new(amount.to_sat()).unwrap_or(Sats::MAX)
 }
 
+/// Reads a fee rate.
+pub(super) fn read_rate(text: &str) -> Result<u16, String> {
+    let rate = text.parse().ok().filter(|rate| (1..=10_000).contains(rate));
+    rate.ok_or_else(|| "a fee rate is a whole number of sat for each vB, 1 to 10000".into())
+}
+
 /// A fee rate that was typed.
 pub(super) fn fee_rate(given: Option<u16>) -> Option<FeeRate> {
     given.and_then(|rate| FeeRate::from_sat_per_vb(rate.into()))
@@ -53,14 +59,15 @@ pub(super) fn agree(terminal: &Terminal, question: &str) -> Result<(), Failure> 
     }
 }
 
-/// Signs a PSBT and keeps what came of it, durably.
+/// Signs a PSBT and keeps what came of it, durably. `replaced` is the payment that it takes the place of.
 pub(super) fn sign(
     wallet: &Wallet,
     seed: Seed,
     mut psbt: Psbt,
     payment: &Payment,
+    replaced: Option<bitcoin::Txid>,
 ) -> Result<Transaction, Failure> {
-    let state = wallet.state()?;
+    let state = sign::check(wallet, &seed, &psbt, payment, replaced)?;
     let whole = sign::sign(&state, &seed, wallet.network(), &mut psbt)?;
     drop(seed);
     if !whole {

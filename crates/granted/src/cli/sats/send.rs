@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(value_name = "AMOUNT")]
     amount: Sats,
     /// What it pays for each vB: a whole number of sat, 1 to 10000. Default: what the provider advises.
-    #[arg(long, value_name = "SAT_VB", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "SAT_VB", value_parser = review::read_rate)]
     fee_rate: Option<u16>,
     /// Spend outputs of exactly 546 or 330 sat too.
     #[arg(long)]
@@ -77,6 +77,7 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     person("sats send")?;
     let recipient = network::address(place.network, &args.address).map_err(PrepareError::from)?;
     let amount = Amount::from_sat(args.amount.to_u64());
+    network::check_amount(&recipient, amount).map_err(|_| PrepareError::Dust)?;
     let order = Order { recipient, amount, allow_dust: args.allow_dust };
     let wallet = place.wallet()?;
     let live = place.live(&wallet, out);
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         review::agree(&terminal, "sign and send it?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment)?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, None)?;
     review::broadcast(&live, &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {

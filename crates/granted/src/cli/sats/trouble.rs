@@ -77,7 +77,10 @@ impl From<RecordError> for Failure {
 
 impl From<SignError> for Failure {
     fn from(error: SignError) -> Failure {
-        Failure::new(Kind::Key, error)
+        match error {
+            SignError::Stopped(error) => error.into(),
+            error => Failure::new(Kind::Key, error),
+        }
     }
 }
 
@@ -95,11 +98,29 @@ impl From<PrepareError> for Failure {
             PrepareError::Sync(SyncError::Elsewhere { .. }) => {
                 Failure::new(Kind::Provider, error).hint("what is configured: sats providers list")
             }
+            PrepareError::Sync(SyncError::Behind { .. }) => Failure::new(Kind::Provider, error)
+                .hint("if it is right, and another one was not: sats balance --rescan"),
+            PrepareError::Sync(SyncError::Provider(ref provider))
+                if provider.why.contains("certificate") =>
+            {
+                Failure::new(Kind::Provider, error).hint(
+                    "a server of your own: ask it without TLS on this machine, or through a tunnel",
+                )
+            }
             PrepareError::Sync(_) => Failure::new(Kind::Provider, error),
             PrepareError::Empty => Failure::refused(error).hint("to have it paid to: sats receive"),
             PrepareError::KeptBack => {
                 Failure::refused(error).hint("to spend them all the same: --allow-dust")
             }
+            PrepareError::Held { ref by, .. } => {
+                let first = by.first().map(ToString::to_string).unwrap_or_default();
+                let hint = format!("to hand it over again: sats tx broadcast {first}");
+                Failure::refused(error).hint(hint)
+            }
+            PrepareError::Taken(_) => {
+                Failure::refused(error).hint("nothing was signed: prepare the payment again")
+            }
+            PrepareError::Record(_) => Failure::new(Kind::Wallet, error),
             error => Failure::refused(error),
         }
     }

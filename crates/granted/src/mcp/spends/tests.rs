@@ -39,6 +39,13 @@ impl Purse for FakePurse {
     fn receive(&self) -> Result<(Address, u32), String> {
         Ok((ADDRESS.parse().unwrap(), 3))
     }
+
+    fn relays(&self, _: &str, amount: Sats) -> Result<(), String> {
+        match amount == Sats::ZERO {
+            true => Err("`amount_sat`: too little".into()),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A server and a client of it.
@@ -140,6 +147,7 @@ async fn there_are_exactly_five_tools_and_each_says_what_it_does() {
     for (tool, arguments) in [
         ("get_grant", json!({"agent": "other"})),
         ("request_send", json!({"address": ADDRESS, "amount_sat": 1})),
+        ("request_send", json!({"address": ADDRESS, "amount_sat": 0, "idempotency_key": "a"})),
         ("request_send", json!({"address": ADDRESS, "amount_sat": -1, "idempotency_key": "a"})),
         ("request_send", json!({"address": ADDRESS, "amount_sat": 1.5, "idempotency_key": "a"})),
         ("request_send", json!({"address": ADDRESS, "amount_sat": "1", "idempotency_key": "a"})),

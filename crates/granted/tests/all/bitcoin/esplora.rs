@@ -32,6 +32,10 @@ pub struct Faults {
     pub lies: bool,
     /// It takes no transaction.
     pub refuses: bool,
+    /// It knows of nothing that waits for a block.
+    pub forgetful: bool,
+    /// It has so many blocks more, all made up.
+    pub ahead: u32,
 }
 
 /// A server of a node's chain, on a port of its own.
@@ -166,15 +170,25 @@ impl Shared {
                 let height: u64 = height.parse().unwrap();
                 match &faults.genesis {
                     Some(genesis) if height == 0 => genesis.clone(),
-                    _ if height > tip => return Err(none()),
+                    _ if height > tip + u64::from(faults.ahead) => return Err(none()),
+                    _ if height > tip => made_up(height).to_string(),
                     _ => rpc.get_block_hash(height).map_err(|_| none())?.to_string(),
                 }
             }
-            ("GET", ["blocks", "tip", "height"]) => tip.to_string(),
+            ("GET", ["blocks", "tip", "height"]) => (tip + u64::from(faults.ahead)).to_string(),
             ("GET", ["blocks"]) => {
-                let from = tip.saturating_sub(9);
-                let infos: Vec<Value> =
-                    (from..=tip).rev().map(|height| self.info(height)).collect();
+                let (last, mut infos) = (tip + u64::from(faults.ahead), vec![]);
+                for height in (last.saturating_sub(9)..=last).rev() {
+                    infos.push(match height > tip {
+                        true => {
+                            let mut info = self.info(tip);
+                            info["id"] = json!(made_up(height));
+                            info["height"] = json!(height);
+                            info
+                        }
+                        false => self.info(height),
+                    });
+                }
                 json!(infos).to_string()
             }
             ("GET", ["fee-estimates"]) => match &faults.fees {
@@ -241,7 +255,11 @@ impl Shared {
 
     fn chain(&self, tip: u64) -> Arc<Chain> {
         let mut last = self.chain.lock().unwrap();
-        let mark = (self.node.tip(), tip, self.node.mempool());
+        let waiting = match self.faults.lock().unwrap().forgetful {
+            true => vec![],
+            false => self.node.mempool(),
+        };
+        let mark = (self.node.tip(), tip, waiting);
         match last.as_ref() {
             Some((before, chain)) if *before == mark => chain.clone(),
             _ => {
@@ -304,6 +322,11 @@ impl Shared {
             found.iter().take(25).map(|txid| chain.json(txid).unwrap()).collect();
         json!(page).to_string()
     }
+}
+
+/// The hash of a block that there is not.
+fn made_up(height: u64) -> BlockHash {
+    BlockHash::from_byte_array(sha256::Hash::hash(&height.to_le_bytes()).to_byte_array())
 }
 
 impl Chain {

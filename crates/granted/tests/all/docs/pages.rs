@@ -46,6 +46,7 @@ fn every_verb_and_flag_has_its_place() {
     let verbs = verbs("granted", &command);
     let names: Vec<String> = std::iter::once("granted".to_owned())
         .chain(verbs.iter().map(|(name, _)| name.replace(' ', "-")))
+        .chain(["sats".to_owned()])
         .map(|name| format!("{name}.1"))
         .collect();
     assert_eq!(pages.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names);

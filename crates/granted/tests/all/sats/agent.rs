@@ -190,6 +190,106 @@ fn a_lost_answer_is_settled_by_the_same_bytes() {
     given.ada.home.verify();
 }
 
+/// A request that may still be sent keeps its coins from the next one, which may be approved later.
+#[test]
+fn two_requests_never_spend_the_same_coin() {
+    let given = Given::new();
+    let mut client = given.client();
+    let (first, to) = given.file(&mut client, "a", 1_000);
+    let (second, _) = given.file(&mut client, "b", 2_000);
+    given.esplora.set(Faults { refuses: true, ..Faults::default() });
+    let pending = given.approve(&first).ok().json();
+    assert_eq!(pending["status"], "broadcast_pending", "{pending}");
+    let txid = pending["txid"].as_str().unwrap();
+    given.esplora.set(Faults::default());
+    let failed = given.ada.at_terminal(&["agent", "approve", &second, "--yes", "--json"]).end();
+    let failed = failed.ok().json();
+    assert_eq!(failed["status"], "failed", "{failed}");
+    assert!(failed["message"].as_str().unwrap().contains(txid), "{failed}");
+    given.ada.run(&["tx", "broadcast", txid]).ok();
+    assert_eq!(given.approve(&second).ok().json()["status"], "sent");
+    assert_eq!(given.node.mempool().len(), 2);
+    given.node.mine(1);
+    assert_eq!(given.node.received(&to), 1_000);
+    client.end();
+    given.ada.home.verify();
+}
+
+/// Whose a payment is, the ledger says, and not the file of its record.
+#[test]
+fn a_record_that_denies_its_request_is_not_bumped() {
+    let given = Given::new();
+    let mut client = given.client();
+    let (id, _) = given.file(&mut client, "a", 1_000);
+    let txid = given.approve(&id).ok().json()["txid"].as_str().unwrap().to_owned();
+    let record = given.ada.home.root().join(format!("sats/regtest/transactions/{txid}.json"));
+    let text = std::fs::read_to_string(&record).unwrap();
+    let mut forged: Value = serde_json::from_str(&text).unwrap();
+    forged["origin"] = json!({"surface": "cli"});
+    std::fs::write(&record, forged.to_string()).unwrap();
+    let bump = given.ada.signs(&["tx", "bump", &txid, "--fee-rate", "50"]).exits(1);
+    assert!(bump.stderr.contains("a request is signed once"), "{bump:?}");
+    assert_eq!(given.node.mempool(), [txid]);
+    client.end();
+}
+
+/// What waits under a grant that is gone is not offered for approval.
+#[test]
+fn a_list_says_what_would_be_denied() {
+    let given = Given::new();
+    let mut client = given.client();
+    let (id, _) = given.file(&mut client, "a", 1_000);
+    let listed = || given.ada.run(&["agent", "requests", "--all"]).ok().stdout;
+    assert!(listed().contains(&format!("sats agent approve {id}")));
+    given.ada.run(&["agent", "revoke", "claude"]).ok();
+    let revoked = listed();
+    assert!(revoked.contains("pending_approval") && revoked.contains(" revoked "), "{revoked}");
+    assert!(!revoked.contains("sats agent approve"), "{revoked}");
+    client.end();
+}
+
+/// What can never be relayed is not filed, whoever would approve it.
+#[test]
+fn an_amount_below_dust_is_no_request() {
+    let given = Given::new();
+    let mut client = given.client();
+    let to = given.ada.address();
+    let mut ask = |amount: u64| {
+        let arguments = json!({"address": to, "amount_sat": amount, "idempotency_key": "a"});
+        client.ask("tools/call", json!({"name": "request_send", "arguments": arguments}))
+    };
+    for amount in [0, 329] {
+        let error = ask(amount)["error"].clone();
+        assert_eq!(error["code"], -32_602, "{error}");
+        assert!(error["message"].as_str().unwrap().contains("at least 330 sat"), "{error}");
+    }
+    let filed = ask(330)["result"]["structuredContent"].clone();
+    assert_eq!(filed["status"], "pending_approval", "{filed}");
+    client.end();
+    assert_eq!(given.statuses(), ["pending_approval"]);
+    let run = given.ada.run(&["send", &to, "329"]).exits(1);
+    assert!(run.stderr.contains("below what the network relays"), "{run:?}");
+}
+
+/// What is wrong with what was typed is said before a terminal is asked for.
+#[test]
+fn what_is_not_there_needs_no_terminal() {
+    let given = Given::new();
+    let run = given.ada.run(&["agent", "approve", "r-0000"]).exits(1);
+    assert!(run.stderr.contains("there is no request `r-0000`"), "{run:?}");
+    let run = given.ada.run(&["agent", "grant", "claude", "--budget", "0"]).exits(2);
+    assert!(run.stderr.contains("a budget is more than 0 sat"), "{run:?}");
+    let run = given.ada.run(&["agent", "revoke", "bob"]).exits(1);
+    assert!(run.stderr.contains("hint: which there are: sats agent list"), "{run:?}");
+    let run = given.ada.run(&["send", "x", "1k", "--fee-rate", "no"]).exits(2);
+    assert!(run.stderr.contains("a fee rate is a whole number of sat for each vB"), "{run:?}");
+    let (first, second) = (given.node.address(), given.node.address());
+    let words = ["agent", "grant", "bob", "--budget", "1k", "--to", &first, "--json"];
+    given.ada.signs(&words).ok();
+    let run = given.ada.run(&["agent", "disallow", "bob", &second]).ok();
+    assert!(run.stderr.contains("hint: who is on it: sats agent list"), "{run:?}");
+}
+
 #[test]
 fn a_fee_above_its_cap_is_found_before_the_password() {
     let given = Given::new();

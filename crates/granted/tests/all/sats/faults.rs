@@ -1,9 +1,11 @@
 //! Providers that are dead, slow or lying, at each step, and answers that are lost.
 
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
 use super::{PASSWORD, Person};
-use crate::bitcoin::{Esplora, Faults, Node};
+use crate::bitcoin::{Esplora, Faults, Node, free_port};
 use crate::home::Run;
 
 /// A person who holds a million.
@@ -84,6 +86,8 @@ fn what_cannot_be_is_not_believed() {
     let (its, seen) = (node.height() - 1, node.height());
     stops(&ada, &node, &format!("its last block is {its}, and this wallet has seen {seen}"));
     assert_eq!(ada.json(&["balance"])["synced"], false);
+    esplora.set(Faults { ahead: 500_000_000, ..Faults::default() });
+    stops(&ada, &node, "tells of a block of a height that cannot be");
     for fees in [json!({"1": 10_001}), json!({"2": -1.0}), json!({"1": 1e300})] {
         esplora.set(Faults { fees: Some(fees.to_string()), ..Faults::default() });
         stops(&ada, &node, "names a fee rate that cannot be");
@@ -95,6 +99,33 @@ fn what_cannot_be_is_not_believed() {
     esplora.set(Faults { fees: Some("{}".into()), ..Faults::default() });
     let told = ada.json(&["send", &node.address(), "1k", "--dry-run"]);
     assert_eq!(told["fee_sat"], least["fee_sat"]);
+}
+
+/// Blocks that a provider made up stand in nobody's way once it tells the truth, or another one does.
+#[test]
+fn a_tip_that_was_a_lie_is_forgotten() {
+    let (ada, node, esplora) = funded();
+    node.mine(2);
+    esplora.set(Faults { ahead: 1_000, ..Faults::default() });
+    assert_eq!(ada.balance(), 1_000_000);
+    esplora.set(Faults::default());
+    assert_eq!(ada.balance(), 1_000_000);
+    ada.send(&node.address(), "50k", &[]).ok();
+    node.mine(1);
+    assert_eq!(ada.json(&["status"])["broadcast"][0]["confirmations"], 1);
+}
+
+/// Where what the wallet saw confirmed would be taken back with it, the person says so.
+#[test]
+fn the_person_says_that_the_wallet_begins_anew() {
+    let (ada, node, esplora) = funded();
+    esplora.set(Faults { behind: 1, ..Faults::default() });
+    let run = ada.run(&["send", &node.address(), "1k", "--dry-run"]).exits(1);
+    assert!(run.stderr.contains("sats balance --rescan"), "{run:?}");
+    let anew = ada.json(&["balance", "--rescan"]);
+    assert_eq!(anew, json!({"balance_sat": 0, "pending_sat": 1_000_000, "synced": true}));
+    esplora.set(Faults::default());
+    assert_eq!(ada.balance(), 1_000_000);
 }
 
 #[test]
@@ -111,6 +142,44 @@ fn who_is_not_there_is_said() {
         assert_eq!(run.json()["synced"], false);
         discreet(&run);
     }
+}
+
+/// Whoever answers in the place of a server has no certificate for its name.
+#[test]
+fn a_certificate_of_ones_own_making_is_not_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])
+        .current_dir(&dir)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let port = free_port();
+    let mut server = Command::new("openssl")
+        .args(["s_server", "-accept", &port.to_string(), "-cert", "cert.pem", "-key", "key.pem"])
+        .args(["-www", "-quiet"])
+        .current_dir(&dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for url in ["esplora=https", "electrum=ssl"] {
+        let ada = Person::new(&format!("{url}://localhost:{port}"));
+        ada.init();
+        let why = "cannot be reached safely: its certificate is not for this name, or not signed";
+        let told = || ada.run(&["send", &ada.address(), "1k", "--dry-run"]).exits(1);
+        let mut run = told();
+        // It may not listen yet.
+        while run.stderr.contains("refused") && server.try_wait().unwrap().is_none() {
+            run = told();
+        }
+        assert!(run.stderr.contains(why), "{run:?}");
+        assert!(run.stderr.contains("hint: a server of your own"), "{run:?}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
 }
 
 /// What was signed is kept, whatever becomes of it, and is handed over once for each time that a person
@@ -139,11 +208,13 @@ fn an_answer_that_is_lost_is_settled_without_a_second_signature() {
             node.mine(1);
         }
         esplora.set(Faults::default());
-        assert_eq!(ada.json(&["tx", "broadcast", &txid[..10]]), json!({"txid": txid}));
+        let settled = ada.json(&["tx", "broadcast", &txid[..10]]);
+        let status = if arrives { "confirmed" } else { "sent" };
+        assert_eq!((&settled["txid"], &settled["status"]), (&json!(txid), &json!(status)));
         assert_eq!(records(&ada), (0, 1));
-        // What is known to be sent asks nobody.
+        // What the network has is not handed over again.
         let posts = esplora.count("POST");
-        assert_eq!(ada.json(&["tx", "broadcast", txid]), json!({"txid": txid}));
+        assert_eq!(ada.json(&["tx", "broadcast", txid])["txid"], txid);
         assert_eq!(esplora.count("POST"), posts);
         node.mine(1);
         assert_eq!(node.received(&to), 50_000);

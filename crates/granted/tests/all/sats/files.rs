@@ -110,12 +110,31 @@ fn what_another_could_have_written_is_not_opened() {
     pty.password("password of the wallet: ", PASSWORD);
     let run = pty.end().exits(1);
     assert!(run.stderr.contains("chmod"), "{run:?}");
+    // Nor what another could have read.
+    mode(0o644);
+    let mut pty = ada.at_terminal(&["init", "--network", "signet"]);
+    pty.password("password of the wallet: ", PASSWORD);
+    let run = pty.end().exits(1);
+    assert!(run.stderr.contains("may be read by others (mode 0644)"), "{run:?}");
+    assert!(run.stderr.contains("chmod go-rwx"), "{run:?}");
     mode(0o600);
     let state = ada.home.root().join("sats/regtest/wallet.sqlite");
     std::fs::rename(&state, ada.home.dir().join("moved")).unwrap();
     std::os::unix::fs::symlink(ada.home.dir().join("moved"), &state).unwrap();
     let run = ada.run(&["balance", "--offline"]).exits(1);
     assert!(run.stderr.contains("is a symbolic link"), "{run:?}");
+}
+
+/// Whoever put it there would get the change, and what is received.
+#[test]
+fn a_state_of_other_keys_is_not_used() {
+    let (ada, eve) = (alone(), alone());
+    let of = |who: &Person| who.home.root().join("sats/regtest/wallet.sqlite");
+    std::fs::copy(of(&eve), of(&ada)).unwrap();
+    let mut pty = ada.at_terminal(&["agent", "grant", "claude", "--budget", "50k"]);
+    pty.password("password of the wallet: ", PASSWORD);
+    let run = pty.end().exits(1);
+    assert!(run.stderr.contains("its keys are not those of the seed"), "{run:?}");
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn what_is_exported_is_looked_at_signed_and_sent() {
     // A file of digits is sent too.
     let raw = node.call("getrawtransaction", &[json!(txid)]);
     ada.home.write("raw.hex", raw.as_str().unwrap());
-    assert_eq!(ada.json(&["tx", "broadcast", "raw.hex"]), json!({"txid": txid}));
+    let again = ada.json(&["tx", "broadcast", "raw.hex"]);
+    assert_eq!(again, json!({"txid": txid, "status": "mempool"}));
     ada.home.write("raw.hex", "nonsense");
     ada.run(&["tx", "broadcast", "raw.hex"]).exits(1);
     ada.run(&["psbt", "inspect", "raw.hex"]).exits(1);

@@ -19,6 +19,7 @@ pub(in super::super) struct Grant {
     max_fee: u64,
     closes: i64,
     observes: bool,
+    agent: u64,
     spent: u64,
     revoked: bool,
     closed: bool,
@@ -61,6 +62,7 @@ impl State {
                 max_fee,
                 closes: i64::MIN,
                 observes: false,
+                agent: 0,
                 spent: 0,
                 revoked: false,
                 closed: false,
@@ -78,6 +80,7 @@ impl State {
             Step::Draw { .. } | Step::Refund { .. } | Step::Window { .. } => {
                 Err("it moves a grant that was never issued")
             }
+            Step::Asked { .. } => Err("it files under a grant that was never issued"),
             _ => Err("it moves a request that was never filed"),
         }
     }
@@ -113,10 +116,15 @@ fn agent(has: u64, step: Step) -> Next<u64> {
 impl Grant {
     fn after(mut self, step: Step) -> Next<Grant> {
         match step {
-            Step::Window { closes, observes } => {
+            Step::Window { closes, observes, agent } => {
                 self.closes = closes;
                 self.observes = observes;
+                self.agent = agent;
             }
+            Step::Asked { agent } if agent != self.agent => {
+                return Err("it files under a grant of another agent or network");
+            }
+            Step::Asked { .. } => {}
             Step::Revoked if self.revoked => return Err("it revokes a grant that is revoked"),
             Step::Revoked => self.revoked = true,
             Step::Mode { .. } | Step::Listed if self.revoked || self.closed => {

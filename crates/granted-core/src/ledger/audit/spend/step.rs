@@ -13,12 +13,19 @@ pub enum Step {
         /// The most that a fee may be.
         max_fee: u64,
     },
-    /// The grant's end, and its mode when it was issued.
+    /// The grant's end, its mode when it was issued, and who has it.
     Window {
         /// The end, exclusive.
         closes: i64,
         /// Whether it is for observing only.
         observes: bool,
+        /// The agent, on its network.
+        agent: u64,
+    },
+    /// A request was filed under the grant. That does not move it.
+    Asked {
+        /// The agent, on its network.
+        agent: u64,
     },
     /// The grant's mode was changed.
     Mode {
@@ -115,11 +122,18 @@ pub enum Step {
 }
 
 impl Step {
+    /// Whether the row only speaks of the subject: its `refs` name what it moves.
+    pub(in super::super) fn is_mention(self) -> bool {
+        matches!(self, Step::Asked { .. })
+    }
+
     /// The step as a code and three words.
     pub(in super::super) fn to_words(self) -> (u8, u64, u64, u64) {
         match self {
             Step::Granted { budget, max_tx, max_fee } => (32, budget, max_tx, max_fee),
-            Step::Window { closes, observes } => (33, closes.cast_unsigned(), observes.into(), 0),
+            Step::Window { closes, observes, agent } => {
+                (33, closes.cast_unsigned(), observes.into(), agent)
+            }
             Step::Mode { observes } => (34, observes.into(), 0, 0),
             Step::Listed => (35, 0, 0, 0),
             Step::Revoked => (36, 0, 0, 0),
@@ -138,6 +152,7 @@ impl Step {
             Step::Sent { txid } => (49, txid, 0, 0),
             Step::BroadcastPending { txid } => (50, txid, 0, 0),
             Step::Unresolved => (51, 0, 0, 0),
+            Step::Asked { agent } => (52, agent, 0, 0),
         }
     }
 
@@ -145,7 +160,7 @@ impl Step {
     pub(in super::super) fn from_words(code: u8, a: u64, b: u64, c: u64) -> Option<Step> {
         Some(match code {
             32 => Step::Granted { budget: a, max_tx: b, max_fee: c },
-            33 => Step::Window { closes: a.cast_signed(), observes: b != 0 },
+            33 => Step::Window { closes: a.cast_signed(), observes: b != 0, agent: c },
             34 => Step::Mode { observes: a != 0 },
             35 => Step::Listed,
             36 => Step::Revoked,
@@ -164,6 +179,7 @@ impl Step {
             49 => Step::Sent { txid: a },
             50 => Step::BroadcastPending { txid: a },
             51 => Step::Unresolved,
+            52 => Step::Asked { agent: a },
             _ => return None,
         })
     }
@@ -178,7 +194,8 @@ mod tests {
         let max = u64::MAX;
         for step in [
             Step::Granted { budget: 1, max_tx: 2, max_fee: max },
-            Step::Window { closes: -1, observes: true },
+            Step::Window { closes: -1, observes: true, agent: max },
+            Step::Asked { agent: max },
             Step::Mode { observes: true },
             Step::Mode { observes: false },
             Step::Listed,
@@ -203,6 +220,6 @@ mod tests {
             let (code, a, b, c) = step.to_words();
             assert_eq!(Step::from_words(code, a, b, c), Some(step));
         }
-        assert_eq!(Step::from_words(52, 0, 0, 0), None);
+        assert_eq!(Step::from_words(53, 0, 0, 0), None);
     }
 }

@@ -1,6 +1,7 @@
 //! `sats agent disallow`
 
 use granted_core::spend::AgentName;
+use granted_core::spend::change::OnList;
 
 use super::super::super::args::person_book;
 use super::super::super::failure::Failure;
@@ -34,6 +35,9 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     match out.is_json() {
         true => out.value(&ListedJson { agent, recipient: &recipient, state }),
         false => out.line(format_args!("{agent}: {recipient} is {state}")),
+    }
+    if became == OnList::NotListed {
+        out.remark("hint: who is on it: sats agent list");
     }
     if !left {
         out.remark(format_args!("note: the list of {agent} is empty, so that nobody may be paid"));

@@ -94,18 +94,22 @@ impl<'a> StateJson<'a> {
     }
 }
 
-/// A request in one line, and what can be done with it.
-pub(super) fn line(request: &Request, now: Stamp, out: &Out) -> String {
+/// A request in one line, and what can be done with it; `outside` is why it could not be approved now.
+pub(super) fn line(request: &Request, outside: Option<&Deny>, now: Stamp, out: &Out) -> String {
     let status = request.state.status();
     let mark = match &request.state {
         State::Sent(_) => Mark::Good,
         State::Denied(_) | State::Dismissed => Mark::Bad,
         _ => Mark::Doubt,
     };
-    let more = match &request.state {
-        State::Denied(deny) => format!(" {}", deny.reason()),
-        State::Failed(why) => format!(" {}", Shown(why.as_str())),
+    let more = match (&request.state, outside) {
+        (State::Denied(deny), _) | (_, Some(deny)) => format!(" {}", deny.reason()),
+        (State::Failed(why), None) => format!(" {}", Shown(why.as_str())),
         _ => String::new(),
+    };
+    let next = match outside {
+        Some(deny) => format!("outside its grant: {}", deny.detail()),
+        None => advice(request),
     };
     format!(
         "{}  {:<12} {}  {:>12} sat  {}{more}  {}  {}",
@@ -115,7 +119,7 @@ pub(super) fn line(request: &Request, now: Stamp, out: &Out) -> String {
         request.filed.amount_sat,
         out.marked(format_args!("{status:<17}"), mark),
         Relative { stamp: request.created_at, now },
-        advice(request),
+        next,
     )
 }
 

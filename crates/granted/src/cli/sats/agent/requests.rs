@@ -12,6 +12,7 @@ use super::super::place::Place;
 use super::record::{RecordJson, line};
 use super::spends;
 use crate::clock;
+use crate::spend::outlook::Outlook;
 use crate::spend::requests::{look, requests};
 
 /// How often the ledger is looked at with --watch.
@@ -58,8 +59,11 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         out.value(&found.iter().map(RecordJson::of).collect::<Vec<_>>());
         return Ok(0);
     }
-    let now = book.now();
-    found.iter().for_each(|request| out.line(line(request, now, out)));
+    let (now, mut outlook) = (book.now(), Outlook::new(&spends));
+    for request in &found {
+        let outside = outlook.outside(request)?;
+        out.line(line(request, outside.as_ref(), now, out));
+    }
     if found.is_empty() {
         out.remark(format_args!("nothing waits for you on {}", place.network));
     }
@@ -80,6 +84,6 @@ fn newly<'r>(
 fn show(request: &Request, now: granted_core::time::Stamp, out: &Out) {
     match out.is_json() {
         true => out.value(&RecordJson::of(request)),
-        false => out.line(line(request, now, out)),
+        false => out.line(line(request, None, now, out)),
     }
 }

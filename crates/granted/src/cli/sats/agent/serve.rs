@@ -2,9 +2,11 @@
 
 use granted_core::ledger::Door;
 use granted_core::spend::chain::Addresses;
-use granted_core::spend::{Address, AgentName, Network};
+use granted_core::spend::{Address, AgentName, Network, Sats};
 use granted_core::text::Shown;
 use granted_core::time::Relative;
+use granted_sats::bitcoin::Amount;
+use granted_sats::network;
 use granted_sats::prepare::PrepareError;
 use granted_sats::wallet::Wallet;
 
@@ -69,6 +71,14 @@ impl Purse for Watched {
 
     fn receive(&self) -> Result<(Address, u32), String> {
         self.wallet.reveal().map_err(|e| e.to_string())
+    }
+
+    fn relays(&self, address: &str, amount: Sats) -> Result<(), String> {
+        let Ok(address) = network::address(self.place.network, address) else { return Ok(()) };
+        let checked = network::check_amount(&address, Amount::from_sat(amount.to_u64()));
+        checked.map_err(|least| {
+            format!("`amount_sat`: the network relays at least {} sat to it", sats(least))
+        })
     }
 }
 

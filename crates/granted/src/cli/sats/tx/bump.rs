@@ -2,18 +2,22 @@
 
 use granted_core::spend::Sats;
 use granted_core::spend::agent::Txid;
-use granted_core::spend::chain::Transaction;
-use granted_sats::bitcoin::Amount;
+use granted_core::spend::chain;
+use granted_core::time::Clock as _;
+use granted_sats::bitcoin::{Amount, Transaction, consensus};
 use granted_sats::network;
 use granted_sats::payment::Payment;
 use granted_sats::prepare::{self, PrepareError};
 use serde::Serialize;
 
-use super::super::super::args::person;
+use super::super::super::args::person_book;
 use super::super::super::failure::Failure;
 use super::super::super::out::Out;
-use super::super::place::Place;
+use super::super::agent;
+use super::super::place::{Place, seconds};
 use super::super::review;
+use crate::clock::SystemClock;
+use crate::spend::settle::signed_for;
 use crate::terminal::Terminal;
 
 /// Replace a payment of yours that waits for a block by one that pays a higher fee.
@@ -26,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TXID")]
     txid: String,
     /// What it is to pay for each vB: a whole number of sat, 1 to 10000.
-    #[arg(long, value_name = "SAT_VB", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "SAT_VB", value_parser = review::read_rate)]
     fee_rate: u16,
     /// Do not ask whether to go on. The password is asked for all the same.
     #[arg(long, short)]
@@ -47,10 +51,12 @@ struct BumpedJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
-    person("sats tx bump")?;
+    let book = person_book("sats tx bump", out)?;
     let wallet = place.wallet()?;
     let before = wallet.records().find(&args.txid)?;
-    if before.origin.is_some() {
+    // A file may say what it likes: the ledger knows what was signed for agents.
+    let asked = signed_for(&agent::spends(place, &book), &before.txid)?;
+    if before.origin.is_some() || asked.is_some() {
         let message = format!("an agent asked for {}, and a request is signed once", before.txid);
         return Err(Failure::refused(message));
     }
@@ -61,14 +67,24 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     };
     let payment = payment(&before, place)?;
     let txid = before.txid.as_str().parse().map_err(Failure::system)?;
-    let ready = wallet.change(|state| prepare::bump(state, txid, &payment, rate, place.network))?;
+    let kept: Transaction = consensus::deserialize(&before.bytes).map_err(Failure::system)?;
+    let now = seconds(SystemClock.now());
+    let ready = wallet.change(|state| {
+        let held = wallet.held(state)?;
+        if held.payments().contains(&txid) {
+            // The network does not have it yet. To be replaced, it has to wait there as far as the wallet
+            // knows; times are in seconds, and it may have been found gone in this one.
+            state.apply_unconfirmed_txs([(kept, now.saturating_add(1))]);
+        }
+        prepare::bump(state, txid, &payment, rate, place.network, &held.but(txid))
+    })?;
     review::show(&ready.payment, place.network, &terminal)?;
     terminal.line(&format!("the fee was {:>11} sat in {}", before.fee, before.txid))?;
     if !args.yes {
         review::agree(&terminal, "sign and send it in its place?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment)?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, Some(txid))?;
     review::broadcast(&place.live(&wallet, out), &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {
@@ -85,7 +101,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
 }
 
 /// What the record says was paid.
-fn payment(before: &Transaction, place: &Place) -> Result<Payment, PrepareError> {
+fn payment(before: &chain::Transaction, place: &Place) -> Result<Payment, PrepareError> {
     Ok(Payment {
         recipient: network::address(place.network, before.recipient.as_str())?,
         amount: Amount::from_sat(before.amount.to_u64()),

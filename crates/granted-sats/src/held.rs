@@ -1,0 +1,98 @@
+//! Coins that are spoken for: those of payments that were signed and may still be sent.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use bdk_wallet::bitcoin::{OutPoint, Psbt, Transaction, Txid, consensus};
+
+use crate::prepare::PrepareError;
+use crate::record::RecordError;
+use crate::wallet::{State, Wallet};
+
+/// Each coin with the payment that holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held(BTreeMap<OutPoint, Txid>);
+
+impl Held {
+    /// The coins.
+    pub fn coins(&self) -> impl Iterator<Item = OutPoint> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The payments, in the order of their ids.
+    pub fn payments(&self) -> Vec<Txid> {
+        self.0.values().copied().collect::<BTreeSet<Txid>>().into_iter().collect()
+    }
+
+    /// What is held by others than this payment.
+    #[must_use]
+    pub fn but(mut self, payment: Txid) -> Held {
+        self.0.retain(|_, holder| *holder != payment);
+        self
+    }
+}
+
+impl Wallet {
+    /// The coins that payments hold which were signed here, and which the network may still take: if
+    /// another payment spent one of them, only one of the two would ever confirm. A payment holds nothing
+    /// any more once the wallet sees it, or sees another one in its place.
+    ///
+    /// A record that cannot be read may hold any coin, and is an error.
+    pub fn held(&self, state: &State) -> Result<Held, RecordError> {
+        let (records, damaged) = self.records().all()?;
+        if let Some(error) = damaged.into_iter().next() {
+            return Err(error);
+        }
+        let spent: HashMap<OutPoint, bool> =
+            state.list_output().map(|output| (output.outpoint, output.is_spent)).collect();
+        let mut held = Held::default();
+        for record in records {
+            // Records are checked when they are read.
+            let Ok(transaction) = consensus::deserialize::<Transaction>(&record.bytes) else {
+                continue;
+            };
+            let inputs = || transaction.input.iter().map(|input| input.previous_output);
+            let txid = transaction.compute_txid();
+            let seen = state.get_tx(txid).is_some();
+            if seen || inputs().any(|coin| spent.get(&coin) == Some(&true)) {
+                continue;
+            }
+            held.0.extend(inputs().map(|coin| (coin, txid)));
+        }
+        Ok(held)
+    }
+
+    /// Checks, just before it is signed, that what a PSBT spends of this wallet is still free: the person
+    /// may have signed another payment since it was prepared. `replaced` is the payment that it takes the
+    /// place of.
+    pub fn check_free(&self, psbt: &Psbt, replaced: Option<Txid>) -> Result<(), PrepareError> {
+        let state = self.state()?;
+        let held = self.held(&state)?;
+        for input in &psbt.unsigned_tx.input {
+            let coin = input.previous_output;
+            if let Some(holder) = held.0.get(&coin).filter(|holder| Some(**holder) != replaced) {
+                return Err(PrepareError::Taken(*holder));
+            }
+            if let Some(spender) =
+                spender(&state, coin).filter(|spender| Some(*spender) != replaced)
+            {
+                return Err(PrepareError::Taken(spender));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The transaction that the wallet sees in the place of this one, since it spends one of the same coins.
+pub fn replacement(state: &State, transaction: &Transaction) -> Option<Txid> {
+    let txid = transaction.compute_txid();
+    let coins = transaction.input.iter().map(|input| input.previous_output);
+    coins.filter_map(|coin| spender(state, coin)).find(|spender| *spender != txid)
+}
+
+/// The transaction that spends a coin, as far as the wallet sees.
+fn spender(state: &State, coin: OutPoint) -> Option<Txid> {
+    let spends = |tx: &bdk_wallet::WalletTx<'_>| {
+        tx.tx_node.tx.input.iter().any(|input| input.previous_output == coin)
+    };
+    state.transactions().find(spends).map(|tx| tx.tx_node.txid)
+}

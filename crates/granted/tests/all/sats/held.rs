@@ -1,0 +1,132 @@
+//! Coins of a payment that was signed and may still be sent, and where such a payment stands.
+
+use serde_json::json;
+
+use super::{PASSWORD, Person};
+use crate::bitcoin::{Esplora, Faults, Node};
+
+/// A person who holds coins of a million and of 300,000.
+fn funded() -> (Person, std::sync::Arc<Node>, Esplora) {
+    let (ada, node, esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.pay(&ada.address(), 300_000);
+    node.mine(1);
+    assert_eq!(ada.balance(), 1_300_000);
+    (ada, node, esplora)
+}
+
+/// Signs a payment that the provider does not take; its id.
+fn unsent(ada: &Person, node: &Node, esplora: &Esplora, amount: &str) -> String {
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let run = ada.send(&node.address(), amount, &["--yes", "--fee-rate", "2"]).exits(1);
+    esplora.set(Faults::default());
+    let (_, txid) = run.stderr.split_once("sats tx broadcast ").unwrap();
+    txid[..64].to_owned()
+}
+
+#[test]
+fn coins_of_a_payment_that_may_be_sent_are_not_spent_again() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "900k");
+    // Another one takes the other coin, and both confirm.
+    let second = ada.send(&node.address(), "200k", &[]).ok().json();
+    let lacks = ada.run(&["send", &node.address(), "500k", "--dry-run"]).exits(1);
+    let why = format!("the rest is held until it is sent by `{first}`, signed before");
+    assert!(lacks.stderr.contains(&why), "{lacks:?}");
+    assert!(
+        lacks.stderr.contains(&format!("hint: to hand it over again: sats tx broadcast {first}"))
+    );
+    ada.run(&["tx", "broadcast", &first]).ok();
+    node.mine(1);
+    for txid in [first.as_str(), second["txid"].as_str().unwrap()] {
+        assert_eq!(ada.status(txid)["seen"], "confirmed");
+    }
+    // Nothing is held any more.
+    ada.run(&["send", &node.address(), "50k", "--dry-run"]).ok();
+}
+
+/// The way out where the network does not take it for its fee.
+#[test]
+fn a_payment_that_was_never_sent_can_be_replaced() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "900k");
+    let bumped = ada.signs(&["tx", "bump", &first, "--fee-rate", "9", "--json"]).ok().json();
+    let second = bumped["txid"].as_str().unwrap();
+    assert_eq!(node.mempool(), [second]);
+    let run = ada.run(&["tx", "broadcast", &first]).exits(1);
+    assert!(run.stderr.contains(&format!("{first} was replaced by {second}")), "{run:?}");
+    node.mine(1);
+    assert_eq!(ada.status(second)["seen"], "confirmed");
+    ada.run(&["send", &node.address(), "300k", "--dry-run"]).ok();
+}
+
+/// The person signs another payment while the first one waits for the password.
+#[test]
+fn what_was_prepared_before_another_payment_is_not_signed() {
+    let (ada, node, esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    for sent in [true, false] {
+        let mut pty = ada.at_terminal(&["send", &node.address(), "10k", "--yes"]);
+        pty.until("password of the wallet: ");
+        let other = match sent {
+            true => {
+                let sent = ada.send(&node.address(), "20k", &[]).ok().json();
+                sent["txid"].as_str().unwrap().to_owned()
+            }
+            false => unsent(&ada, &node, &esplora, "20k"),
+        };
+        pty.line(PASSWORD);
+        let run = pty.end().exits(1);
+        assert!(run.stderr.contains(&format!("`{other}` spends the same coins")), "{run:?}");
+        ada.run(&["tx", "broadcast", &other]).ok();
+        assert_eq!(node.mempool(), [other]);
+        node.mine(1);
+        assert_eq!(ada.json(&["status"])["pending"], json!([]));
+    }
+}
+
+#[test]
+fn the_chain_says_where_a_payment_stands_that_was_sent() {
+    let (ada, node, esplora) = funded();
+    let sent = ada.send(&node.address(), "50k", &["--fee-rate", "2"]).ok().json();
+    let first = sent["txid"].as_str().unwrap();
+    let posts = esplora.count("POST");
+    let again = ada.json(&["tx", "broadcast", first]);
+    assert_eq!(again, json!({"txid": first, "status": "mempool"}));
+    let words = ada.run(&["tx", "broadcast", &first[..9]]).ok();
+    assert_eq!(words.stdout, format!("{first} was sent before: waits for a block\n"));
+    let bumped = ada.signs(&["tx", "bump", first, "--fee-rate", "9", "--json"]).ok().json();
+    let second = bumped["txid"].as_str().unwrap();
+    let run = ada.run(&["tx", "broadcast", first]).exits(1);
+    assert!(run.stderr.contains(&format!("{first} was replaced by {second}")), "{run:?}");
+    node.mine(1);
+    let deep = ada.json(&["tx", "broadcast", second]);
+    let height = node.height();
+    assert_eq!(deep, json!({"txid": second, "status": "confirmed", "height": height}));
+    // But for the bump nothing was handed over.
+    assert_eq!(esplora.count("POST"), posts + 1);
+    // One that nobody knows of any more is handed over again.
+    let third = ada.send(&node.address(), "50k", &[]).ok().json();
+    let third = third["txid"].as_str().unwrap();
+    esplora.set(Faults { forgetful: true, ..Faults::default() });
+    let posts = esplora.count("POST");
+    assert_eq!(ada.json(&["tx", "broadcast", third]), json!({"txid": third, "status": "sent"}));
+    assert_eq!(esplora.count("POST"), posts + 1);
+    // Where nobody can be asked, nothing is claimed.
+    esplora.set(Faults { broken: Some("GET"), ..Faults::default() });
+    let run = ada.run(&["tx", "broadcast", third]).exits(1);
+    assert!(run.stderr.contains("answers with status 503"), "{run:?}");
+}
+
+/// 64 hexadecimal digits are an id, whatever file there is.
+#[test]
+fn a_file_of_the_name_of_a_transaction_is_not_taken_for_it() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "50k");
+    std::fs::write(ada.home.dir().join(&first), "no transaction").unwrap();
+    let run = ada.run(&["tx", "broadcast", &format!("./{first}")]).exits(1);
+    assert!(run.stderr.contains("is no transaction"), "{run:?}");
+    ada.run(&["tx", "broadcast", &first]).ok();
+    assert_eq!(node.mempool(), [first]);
+}
