@@ -296,11 +296,9 @@ impl GateEntry {
 
 /// A gate that is listed more than once.
 pub fn twice(gates: &[Name]) -> Option<&Name> {
-    gates
-        .iter()
-        .enumerate()
-        .find(|(n, gate)| gates.iter().take(*n).any(|g| g == *gate))
-        .map(|(_, g)| g)
+    let earlier = |n| gates.get(..n).unwrap_or_default();
+    let mut all = gates.iter().enumerate();
+    all.find_map(|(n, gate)| earlier(n).contains(gate).then_some(gate))
 }
 
 /// Whether a gate may have this name.

@@ -117,6 +117,8 @@ fn what_stands_in_damaged_rows_is_closed() {
     // What came of it is what was damaged.
     assert_eq!(status(&home, 2), Status::Unresolved);
     assert_eq!(status(&home, 3), Status::Staged);
+    let shown = home.say(&format!("writes show {}", id(2))).ok().stdout;
+    assert!(shown.contains("unresolved a damaged ledger was accepted"), "{shown}");
     home.verify();
 }
 

@@ -198,6 +198,9 @@ pub(super) fn about(state: &RequestState, views: &[FileView], now: Stamp) -> Vec
     if let Some(undone) = &state.undone {
         say("undone", Shown(undone).to_string());
     }
+    if let Some(unresolved) = state.unresolved.as_ref().filter(|_| state.lost) {
+        say("unresolved", unresolved.detail.to_string());
+    }
     for path in state.unresolved.iter().flat_map(|unresolved| &unresolved.foreign) {
         say("foreign", path.to_string());
     }

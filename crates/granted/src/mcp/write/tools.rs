@@ -44,7 +44,7 @@ propose_changes, and again after a refusal with stale_base. To see what became o
 Reads only: it may be called at any time. A file that is not there is no error: `exists` is false and base_sha256 is `absent`.
 
 Returns `path` (after links), `exists`, `base_sha256`, `bytes`, `encoding` and `content`: UTF-8 text as it is, anything else in \
-base 64. Refused (status `refused`, with `reason` and `detail`): what lies outside the project, is no regular file, is larger than the \
+base 64. Refused (status `refused`, with `reason` and `detail`): what lies outside the project, is no regular file or has other names (hard links), is larger than the \
 brief allows, belongs to the control plane (.git, .claude and the like), or looks like a secret by its name (.env, *.pem, id_*).";
 
 const FILED: &str = "\
