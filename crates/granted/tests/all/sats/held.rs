@@ -5,13 +5,13 @@ use serde_json::json;
 use super::{PASSWORD, Person};
 use crate::bitcoin::{Esplora, Faults, Node};
 
-/// A person who holds coins of a million and of 300,000.
+/// A person who holds two coins of a million, so that it matters to nothing which one is taken.
 fn funded() -> (Person, std::sync::Arc<Node>, Esplora) {
     let (ada, node, esplora) = Person::with_esplora();
     node.pay(&ada.address(), 1_000_000);
-    node.pay(&ada.address(), 300_000);
+    node.pay(&ada.address(), 1_000_000);
     node.mine(1);
-    assert_eq!(ada.balance(), 1_300_000);
+    assert_eq!(ada.balance(), 2_000_000);
     (ada, node, esplora)
 }
 
@@ -30,7 +30,7 @@ fn coins_of_a_payment_that_may_be_sent_are_not_spent_again() {
     let first = unsent(&ada, &node, &esplora, "900k");
     // Another one takes the other coin, and both confirm.
     let second = ada.send(&node.address(), "200k", &[]).ok().json();
-    let lacks = ada.run(&["send", &node.address(), "500k", "--dry-run"]).exits(1);
+    let lacks = ada.run(&["send", &node.address(), "900k", "--dry-run"]).exits(1);
     let why = format!("the rest is held until it is sent by `{first}`, signed before");
     assert!(lacks.stderr.contains(&why), "{lacks:?}");
     assert!(
