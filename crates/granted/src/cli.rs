@@ -14,6 +14,7 @@ mod bound;
 mod completions;
 mod discharge;
 mod doctor;
+mod elsewhere;
 mod executors;
 mod failure;
 mod inbox;

@@ -21,7 +21,7 @@ use crate::decision::discharge::clock_behind;
 use crate::digest::Digest;
 use crate::id::Id;
 use crate::ledger::{By, Draft, Event, Head, Subject};
-use crate::text::{Name, Note, Words, cut};
+use crate::text::{Name, Note, Words, cut, for_shell};
 use crate::time::Stamp;
 
 pub use review::{
@@ -138,7 +138,10 @@ pub fn identify(
         true => Ok(()),
         false => Err(Denied::new(
             Refusal::Dispatch,
-            format!("no good dispatch: ask the person for one (`granted writes dispatch {agent}`)"),
+            format!(
+                "no good dispatch: ask the person for one (`granted writes dispatch {agent} --project {}`)",
+                for_shell(project.as_str())
+            ),
         )),
     }
 }

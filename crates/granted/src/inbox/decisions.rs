@@ -16,7 +16,7 @@ use crate::ledger::kinds::{Kept, each_of};
 /// Those that ended uncertain and were not resolved, and those that were cut off.
 pub(super) fn waiting(book: &Book) -> Result<Vec<Waiting>, ReadError> {
     let mut rows: HashMap<Id, Kept> = HashMap::new();
-    each_of(&*book.ledger, "decision.", |row| {
+    each_of(&*book.ledger, &["decision."], |row| {
         let Some(id) = row.owner.strip_prefix("discharge:").and_then(|id| id.parse().ok()) else {
             return;
         };

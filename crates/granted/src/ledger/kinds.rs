@@ -55,16 +55,17 @@ impl Kept {
     }
 }
 
-/// Shows each row whose kind begins with this shape, such as `write.`, the oldest first.
+/// Shows each row whose kind begins with one of these shapes, such as `write.`, the oldest first.
 pub(crate) fn each_of(
     ledger: &dyn Ledger,
-    shape: &str,
+    shapes: &[&str],
     mut show: impl FnMut(&Unread<'_>),
 ) -> Result<(), ReadError> {
     let (kinds, owners) = (FinderRev::new(KIND), Finder::new(OWNER));
     ledger.scan(1, &mut |line| {
         let found = (|| {
             let (_, after) = line.bytes.split_at_checked(kinds.rfind(line.bytes)? + KIND.len())?;
+            let shape = shapes.iter().find(|shape| after.starts_with(shape.as_bytes()))?;
             let (kind, after) = text(after.strip_prefix(shape.as_bytes())?)?;
             let (_, after) = after.split_at_checked(owners.find(after)? + OWNER.len())?;
             let (owner, _) = text(after)?;

@@ -15,16 +15,13 @@ type Rows = HashMap<Id, Vec<Kept>>;
 /// The change sets that wait, are being applied, or are unresolved; the oldest first.
 pub fn open(ledger: &dyn Ledger) -> Result<Vec<RequestState>, ReadError> {
     let mut rows = Rows::new();
-    each_of(ledger, "write.", |row| {
-        let Some(id) = owner(row) else { return };
-        match row.kind {
-            "staged" | "direct" => rows.entry(id).or_default().push(row.keep()),
-            // Nothing more comes of it, so none of its rows needs to be read.
-            "applied" | "rejected" | "expired" => _ = rows.remove(&id),
-            _ => {
-                if let Some(rows) = rows.get_mut(&id) {
-                    rows.push(row.keep());
-                }
+    each(ledger, |id, row| match row.kind {
+        "staged" | "direct" => rows.entry(id).or_default().push(row.keep()),
+        // Nothing more comes of it, so none of its rows needs to be read.
+        "applied" | "rejected" | "expired" => _ = rows.remove(&id),
+        _ => {
+            if let Some(rows) = rows.get_mut(&id) {
+                rows.push(row.keep());
             }
         }
     })?;
@@ -36,29 +33,42 @@ pub fn open(ledger: &dyn Ledger) -> Result<Vec<RequestState>, ReadError> {
 /// Every change set, the oldest first.
 pub fn all(ledger: &dyn Ledger) -> Result<Vec<RequestState>, ReadError> {
     let mut rows = Rows::new();
-    each_of(ledger, "write.", |row| {
-        if let Some(id) = owner(row) {
-            rows.entry(id).or_default().push(row.keep());
-        }
-    })?;
+    each(ledger, |id, row| rows.entry(id).or_default().push(row.keep()))?;
     folded(rows)
 }
 
 /// The ids of the change sets whose text begins like this, the oldest first.
 pub fn beginning(ledger: &dyn Ledger, prefix: &str) -> Result<Vec<Id>, ReadError> {
     let mut ids = Vec::new();
-    each_of(ledger, "write.", |row| {
-        if matches!(row.kind, "staged" | "direct" | "refused")
-            && let Some(id) = owner(row).filter(|id| id.to_string().starts_with(prefix))
-        {
+    each(ledger, |id, row| {
+        let files = matches!(row.kind, "staged" | "direct" | "refused");
+        if files && id.to_string().starts_with(prefix) {
             ids.push(id);
         }
     })?;
     Ok(ids)
 }
 
-fn owner(row: &Unread<'_>) -> Option<Id> {
-    row.owner.strip_prefix("write:")?.parse().ok()
+/// The one other kind that moves change sets: it closes those of which rows were lost.
+const ACCEPTED: &str = "ledger.accepted";
+
+/// Shows each row of a change set, with its id.
+fn each(ledger: &dyn Ledger, mut show: impl FnMut(Id, &Unread<'_>)) -> Result<(), ReadError> {
+    let (mut error, mut scratch) = (None, Vec::new());
+    each_of(ledger, &["write.", ACCEPTED], |row| match row.kind {
+        "" => match row.keep().row(&mut scratch) {
+            Ok(whole) => {
+                let closed = whole.refs.iter().filter_map(|(subject, _)| subject.write_id());
+                closed.for_each(|id| show(id, row));
+            }
+            Err(e) => error = Some(e),
+        },
+        _ => {
+            let id = row.owner.strip_prefix("write:").and_then(|id| id.parse().ok());
+            id.into_iter().for_each(|id| show(id, row));
+        }
+    })?;
+    error.map_or(Ok(()), Err)
 }
 
 fn folded(rows: Rows) -> Result<Vec<RequestState>, ReadError> {

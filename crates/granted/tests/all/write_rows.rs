@@ -119,6 +119,19 @@ fn what_stands_in_damaged_rows_is_closed() {
     assert_eq!(status(&home, 3), Status::Staged);
     let shown = home.say(&format!("writes show {}", id(2))).ok().stdout;
     assert!(shown.contains("unresolved a damaged ledger was accepted"), "{shown}");
+    let stands = |verb: &str| -> Vec<(String, String)> {
+        let shown = home.say(&format!("writes {verb} --json")).ok().stdout;
+        let of = |line: &str| {
+            let state: serde_json::Value = serde_json::from_str(line).unwrap();
+            ["id", "status"].map(|name| state[name].as_str().unwrap().to_owned()).into()
+        };
+        shown.lines().map(of).collect()
+    };
+    let is = |number, status: &str| (id(number).to_string(), status.to_owned());
+    assert_eq!(stands("staged"), [is(2, "unresolved"), is(3, "staged")]);
+    let mut log = stands("log");
+    log.sort();
+    assert_eq!(log, [is(1, "closed"), is(2, "unresolved"), is(3, "staged")]);
     home.verify();
 }
 

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         false => args.request.iter().map(|text| named(&book, text)).collect::<Result<_, _>>()?,
     };
     if ids.is_empty() {
-        out.remark("no change set waits");
+        out.remark("no request waits");
         return Ok(0);
     }
     if args.digest.is_empty() {

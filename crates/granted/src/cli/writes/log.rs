@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         }
     }
     if states.is_empty() && !out.is_json() {
-        out.remark(format_args!("no change set was filed in `{}`", book.home().ledger().display()));
+        out.remark(format_args!("no request was filed in `{}`", book.home().ledger().display()));
     }
     Ok(0)
 }

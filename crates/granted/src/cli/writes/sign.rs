@@ -1,19 +1,17 @@
 //! `granted writes sign`
 
-use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use granted_core::digest::Digest;
 use granted_core::id::Id;
 use granted_core::text::for_shell;
-use granted_core::trust::{KeyId, Purpose, Statement, Trust, sshsig};
+use granted_core::trust::{KeyId, Purpose, Statement, Trust};
 use granted_core::write::direct::{MAX_ACTIVE, signed_values};
 use granted_core::write::{Agent, DirectGrant, DirectRecord};
-use granted_store::open::{self, OpenError};
 use serde::Serialize;
 
 use super::super::agree::agree;
 use super::super::args::person_book;
+use super::super::elsewhere;
 use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
 use super::super::sign_with::{SignWith, signer};
@@ -64,21 +62,11 @@ Examples:
       ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n granted.direct-write.v1 grant
       granted writes sign producer --signature grant.sig";
 
-/// The most bytes of a file that is signed, or of its signature: a grant fits in a row.
-const MAX: u64 = 64 << 10;
-
 #[derive(Serialize)]
 struct SignedJson<'a> {
     file: &'a Path,
     grant: &'a DirectGrant,
     replaced: &'a [Id],
-}
-
-#[derive(Serialize)]
-struct UnsignedJson<'a> {
-    digest: Digest,
-    namespace: &'a str,
-    unsigned: &'a Path,
 }
 
 pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
@@ -178,48 +166,27 @@ fn by_key(failure: Failure) -> Failure {
 }
 
 fn write_unsigned(grant: &DirectGrant, path: &Path, out: &Out) -> Result<u8, Failure> {
-    let statement = signed_values(grant);
-    let mut file = open::create(path).map_err(|e| match &e {
-        OpenError::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
-            Failure::input(format!("`{}` is there already", path.display()))
-        }
-        _ => Failure::input(e),
-    })?;
-    file.write_all(&statement.bytes()).map_err(|e| Failure::at(path, &e))?;
-    let (digest, namespace) = (statement.digest(), Purpose::DirectWrite.namespace());
-    if out.is_json() {
-        out.value(&UnsignedJson { digest, namespace, unsigned: path });
-        return Ok(0);
-    }
-    let shown = path.display();
-    out.line(&shown);
-    out.remark(format_args!("nothing is signed yet; the digest of what is signed is {digest}"));
-    out.remark(format_args!("to sign it: ssh-keygen -Y sign -f KEY -n {namespace} {shown}"));
     let (agent, project) = (&grant.agent, for_shell(grant.project.as_str()));
-    out.remark(format_args!(
-        "then: granted writes sign {agent} --project {project} --signature {shown}.sig"
-    ));
-    Ok(0)
+    let shown = path.display();
+    let then =
+        format_args!("granted writes sign {agent} --project {project} --signature {shown}.sig");
+    elsewhere::write_unsigned(
+        (&signed_values(grant), Purpose::DirectWrite),
+        path,
+        "signed",
+        then,
+        out,
+    )
 }
 
 /// Reads a signature, and the grant beside it that [`write_unsigned`] wrote.
 fn read_signed(signature: &Path) -> Result<DirectRecord, Failure> {
-    let wrong =
-        |path: &Path, why: &str| Failure::new(Kind::Input, format!("`{}`: {why}", path.display()));
     if signature.extension().is_none_or(|ending| ending != "sig") {
-        return Err(wrong(signature, "the name of a signature ends in .sig"));
+        let message = format!("`{}`: the name of a signature ends in .sig", signature.display());
+        return Err(Failure::new(Kind::Input, message));
     }
     let unsigned = signature.with_extension("");
-    let read = |path: &Path| match crate::files::read(path, MAX).map_err(Failure::input)? {
-        Some(bytes) => Ok(bytes),
-        None => Err(wrong(path, "there is no such file")),
-    };
-    let grant = Statement::read_direct(&read(&unsigned)?).ok_or_else(|| {
-        wrong(&unsigned, "it is not what `granted writes sign --unsigned-out` writes")
-    })?;
-    let text = String::from_utf8(read(signature)?).ok();
-    let (signature, _) = text.and_then(|text| sshsig::parse(&text).ok()).ok_or_else(|| {
-        wrong(signature, "it is no signature of ssh-keygen -Y sign by an Ed25519 key")
-    })?;
+    let (grant, signature) =
+        elsewhere::read_signed(&unsigned, signature, Statement::read_direct, "writes sign")?;
     Ok(DirectRecord { grant, signature })
 }

@@ -35,7 +35,7 @@ pub(super) fn run(_: &Args, out: &Out) -> Result<u8, Failure> {
         }
     }
     if states.is_empty() && !out.is_json() {
-        out.remark(format_args!("no change set waits in `{}`", book.home().ledger().display()));
+        out.remark(format_args!("no request waits in `{}`", book.home().ledger().display()));
     }
     Ok(0)
 }
