@@ -248,7 +248,7 @@ impl Entry {
     fn check(&self) -> Result<(), String> {
         let schemes: &[&str] = match self.kind {
             Kind::Esplora => &["http", "https"],
-            Kind::Electrum => &["tcp", "ssl"],
+            Kind::Electrum => &["tcp"],
             Kind::Core => &["http"],
         };
         let scheme = self.url.split_once("://").filter(|(_, rest)| !rest.is_empty());

@@ -8,8 +8,7 @@ use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use bdk_wallet::{KeychainKind, Update};
 
 use super::{
-    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, UNSAFE, trouble,
-    unreached,
+    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, trouble, unreached,
 };
 use crate::config::{Entry, origin};
 use crate::wallet::Wallet;
@@ -45,7 +44,6 @@ fn error(origin: &str, error: &Error) -> ProviderError {
         },
         Error::IOError(e) => unreached(e),
         Error::SharedIOError(e) => unreached(e),
-        Error::CouldNotCreateConnection(_) | Error::InvalidDNSNameError(_) => UNSAFE.to_owned(),
         Error::Protocol(_) => "refuses what it is asked for".to_owned(),
         _ => "does not answer as an Electrum server".to_owned(),
     };

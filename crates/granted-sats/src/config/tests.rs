@@ -96,8 +96,8 @@ fn says_what_is_wrong() {
             "provider `a`: only an Esplora server has a `bearer`",
         ),
         (
-            "[providers.a]\nkind = \"electrum\"\nnetwork = \"signet\"\nurl = \"udp://a\"\n",
-            "provider `a`: the URL of this kind begins with tcp:// or ssl://",
+            "[providers.a]\nkind = \"electrum\"\nnetwork = \"signet\"\nurl = \"ssl://a\"\n",
+            "provider `a`: the URL of this kind begins with tcp://",
         ),
         ("[providers.a]\nkind = \"subfrost\"\n", "line 2: unknown variant `subfrost`"),
     ] {
