@@ -17,8 +17,8 @@ use crate::terminal::{Terminal, TerminalError};
 /// Make a wallet, restore one from its words, or add a network to one.
 ///
 /// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
-/// least 8 characters twice; if that fails three times, no wallet is made, and the words that were shown are of no use.
-/// If there is a wallet, it is given the network that --network names.
+/// least 8 characters twice; if the two differ three times, or one is shorter, no wallet is made, and the
+/// words that were shown are of no use. If there is a wallet, it is given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {

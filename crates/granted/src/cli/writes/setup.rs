@@ -15,10 +15,9 @@ use super::super::out::Out;
 use super::ProjectArgs;
 use crate::hosts::{Host, Planned, Wiring};
 
-/// Show or write what the program that an agent runs in needs to know: the server of writes, and that its
-/// own tools which edit files are denied.
+/// Show or write the config of an agent's host: the server of writes, and its own edit tools denied.
 ///
-/// Its config files are merged: what is there stays.
+/// The host is the program that the agent runs in. Its config files are merged: what is there stays.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
