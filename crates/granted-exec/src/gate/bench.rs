@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::Permissions;
 use std::io::{self, Write as _};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,8 +13,9 @@ use rustix::fs::{
     AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, chmodat, fchmod, openat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::path::Arg;
 
-use super::sweep::{PREFIX, hold, sweep};
+use super::sweep::{PREFIX, RANDOM, hold, sweep};
 use super::{GateError, Needed, Proposed};
 use crate::boot;
 use crate::tree::{Found, Tree};
@@ -55,6 +56,7 @@ impl Bench {
         let (folder, held) = loop {
             let made = tempfile::Builder::new()
                 .prefix(PREFIX)
+                .rand_bytes(RANDOM)
                 .permissions(Permissions::from_mode(0o700))
                 .tempdir_in(&within)?;
             if let Some(held) = hold(made.path())? {
@@ -134,7 +136,7 @@ impl Bench {
 impl Drop for Bench {
     fn drop(&mut self) {
         // Where that fails a folder is left over among the temporary files.
-        let _left_over = remove(&self.folder);
+        let _left_over = remove(&self.folder, boot::now() + REMOVAL);
     }
 }
 
@@ -142,9 +144,9 @@ impl Drop for Bench {
 ///
 /// A gate that went on may write to it at the same time, so no link is followed and time is bounded.
 /// Each folder's folders are moved up into the first one, so that none is ever far away.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
+pub(super) fn remove(folder: &Path, until: Duration) -> io::Result<()> {
+    open_up(CWD, folder)?;
     let top = openat(CWD, folder, FOLDER, Mode::empty())?;
-    let until = boot::now() + REMOVAL;
     let mut moved = 0_u64;
     while boot::now() < until {
         match unlinkat(CWD, folder, AtFlags::REMOVEDIR) {
@@ -197,7 +199,7 @@ fn is_removed(folder: &OwnedFd, name: &CStr) -> io::Result<bool> {
 }
 
 /// Lets us do everything with a folder, whatever its bits are. What is opened is what is changed.
-fn open_up(above: &OwnedFd, name: &CStr) -> io::Result<()> {
+pub(super) fn open_up(above: impl AsFd, name: impl Arg) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(above, name, flags, Mode::empty())?;
     let path = format!("/proc/self/fd/{}", folder.as_raw_fd());

@@ -2,8 +2,9 @@
 //!
 //! Landlock says which files are reached, and holds TCP and abstract sockets back. What it does not hold
 //! back is closed here: a gate opens no socket at all (a pair of its own is none that leads anywhere), gives
-//! no file away, sets no attribute, and has none of the calls by which programs trace, mount or reach into
-//! the kernel. `chmod` and `utime` stay: tools use them on their own files, and a filter sees no paths.
+//! no file away, sets no attribute, shares no memory and no queue of System V, limits no other process, makes
+//! no user of its own, and has none of the calls by which programs trace, mount or reach into the kernel.
+//! `chmod` and `utime` stay: tools use them on their own files, and a filter sees no paths.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -11,15 +12,15 @@ use std::sync::LazyLock;
 
 use libc::{c_int, c_long};
 use rustix::process::{getegid, geteuid};
-use seccompiler::SeccompCmpArgLen::Dword;
-use seccompiler::SeccompCmpOp::Ne;
+use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::SeccompCmpOp::{MaskedEq, Ne};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule,
     apply_filter,
 };
 
 /// They answer EPERM.
-const DENIED: [c_long; 21] = [
+const DENIED: [c_long; 34] = [
     libc::SYS_socket,
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -41,7 +42,35 @@ const DENIED: [c_long; 21] = [
     libc::SYS_perf_event_open,
     libc::SYS_io_uring_setup,
     libc::SYS_userfaultfd,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
 ];
+
+/// They answer EPERM where they are about another process, which the first argument names: limits, of which
+/// one is a SIGKILL, and how it is scheduled.
+const OTHERS: [c_long; 3] =
+    [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr];
+
+/// The same, with what the first argument is where the second one names a process.
+const PRIORITIES: [(c_long, u64); 2] = [
+    (libc::SYS_setpriority, libc::PRIO_PROCESS as u64),
+    // IOPRIO_WHO_PROCESS
+    (libc::SYS_ioprio_set, 1),
+];
+
+/// What x32 has under numbers that no other call has.
+const ONLY_X32: [c_long; 3] = [X32 | 521, X32 | 539, X32 | 540];
 
 /// They answer that no file has attributes, so that what copies files goes on without.
 const UNKNOWN: [c_long; 8] = [
@@ -73,7 +102,7 @@ const X32: c_long = 0x4000_0000;
 /// machine, such as those of 32 bits, do not run then.
 pub(super) fn close() -> Result<(), String> {
     // Who this process is does not change.
-    static PROGRAMS: LazyLock<Result<[BpfProgram; 2], BackendError>> = LazyLock::new(programs);
+    static PROGRAMS: LazyLock<Result<[BpfProgram; 3], BackendError>> = LazyLock::new(programs);
     let said = |e: &dyn std::fmt::Display| format!("the filter of system calls: {e}");
     for program in PROGRAMS.as_ref().map_err(|e| said(e))? {
         apply_filter(program).map_err(|e| said(&e))?;
@@ -81,13 +110,32 @@ pub(super) fn close() -> Result<(), String> {
     Ok(())
 }
 
-fn programs() -> Result<[BpfProgram; 2], BackendError> {
+fn programs() -> Result<[BpfProgram; 3], BackendError> {
     let always = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect();
     let mut denied: Rules = always(&DENIED);
     for (call, user) in GIVING.into_iter().chain(OLD_GIVING) {
         denied.insert(call, giving(user)?);
     }
-    Ok([program(denied, libc::EPERM)?, program(always(&UNKNOWN), libc::EOPNOTSUPP)?])
+    let is_not = |argument: u8, value: u64| SeccompCondition::new(argument, Dword, Ne, value);
+    let limits = [is_not(0, 0)?, SeccompCondition::new(2, Qword, Ne, 0)?];
+    denied.insert(libc::SYS_prlimit64, vec![SeccompRule::new(limits.into())?]);
+    for call in OTHERS {
+        denied.insert(call, vec![SeccompRule::new(vec![is_not(0, 0)?])?]);
+    }
+    for (call, process) in PRIORITIES {
+        let rules = [is_not(0, process)?, is_not(1, 0)?].map(|rule| SeccompRule::new(vec![rule]));
+        denied.insert(call, rules.into_iter().collect::<Result<_, _>>()?);
+    }
+    let user = libc::CLONE_NEWUSER as u64;
+    let user = SeccompCondition::new(0, Dword, MaskedEq(user), user)?;
+    denied.insert(libc::SYS_clone, vec![SeccompRule::new(vec![user])?]);
+    denied.extend(ONLY_X32.map(|call| (call, Vec::new())));
+    Ok([
+        program(denied, libc::EPERM)?,
+        program(always(&UNKNOWN), libc::EOPNOTSUPP)?,
+        // Its flags are not seen; who asks goes on with `clone`.
+        program(always(&[libc::SYS_clone3]), libc::ENOSYS)?,
+    ])
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

@@ -214,6 +214,7 @@ fn touches_nothing_but_what_it_may() {
     let (gid, io_uring, attribute) = (gid.unwrap_or_default(), 425, "user.granted");
     let number = |x86: i64, arm: i64| if cfg!(target_arch = "x86_64") { x86 } else { arm };
     let (keyctl, ptrace) = (number(250, 219), number(101, 117));
+    let clone = number(56, 220);
     let breaks = [
         ("writes elsewhere", format!("echo x > {at}/new && rm {at}/new")),
         ("writes a file that is there", format!("echo -n >> {at}/.ssh/id")),
@@ -273,6 +274,21 @@ fn touches_nothing_but_what_it_may() {
         (
             "has the kernel work for it",
             format!("perl -e 'my $p = qq(\\0) x 120; syscall({io_uring}, 1, $p) >= 0 or die $!'"),
+        ),
+        ("limits another process", format!("prlimit --pid {pid} --cpu=600:600")),
+        ("slows another process", format!("renice -n 1 -p {pid}")),
+        ("reschedules another process", format!("chrt --batch -p 0 {pid}")),
+        (
+            "shares memory",
+            "perl -e 'my $m = shmget(0, 99, 0600) // die $!; shmctl($m, 0, 0)'".into(),
+        ),
+        ("has a queue", "perl -e 'my $q = msgget(0, 0600) // die $!; msgctl($q, 0, 0)'".into()),
+        // CLONE_NEWUSER, and then the child ends.
+        (
+            "has users of its own",
+            format!(
+                "perl -e 'my $p = syscall({clone}, 0x10000011, 0, 0, 0, 0); exit($p < 0 ? 1 : 0)'"
+            ),
         ),
         ("has a root of its own", "unshare -r true".into()),
         ("has rights of its own", "grep -qP 'CapPrm:\\t0*[1-9a-f]' /proc/self/status".into()),
@@ -459,17 +475,19 @@ fn without_landlock() {
 #[test]
 fn a_folder_that_nobody_holds_is_swept() {
     let project = Project::new();
-    let (left, tmp) = (project.at("tmp/granted-gate-left"), project.at("tmp"));
+    let (left, tmp) = (project.at("tmp/granted-gate-0123456789abcdef"), project.at("tmp"));
     fs::create_dir_all(left.join("tree/src")).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0)).unwrap();
     fs::create_dir(tmp.join("another")).unwrap();
-    symlink(project.at("project"), tmp.join("granted-gate-link")).unwrap();
-    fs::write(tmp.join("granted-gate-file"), "x").unwrap();
+    fs::create_dir(tmp.join("granted-gate-notes")).unwrap();
+    symlink(project.at("project"), tmp.join("granted-gate-link0123456789ab")).unwrap();
+    fs::write(tmp.join("granted-gate-file0123456789ab"), "x").unwrap();
     let held = project.bench(&[("src/x", "x")], &[]).unwrap();
     assert!(!left.exists());
     let other = project.bench(&[("src/x", "x")], &[]).unwrap();
     assert!(held.root().join("src/x").exists() && other.root().join("src/x").exists());
     drop((held, other));
-    assert_eq!(project.left(), 3);
+    assert_eq!(project.left(), 4);
     assert!(project.at("project/secret").exists());
 }
 
