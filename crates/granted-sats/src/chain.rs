@@ -1,8 +1,8 @@
 //! The chain, as a provider tells it.
 //!
-//! A provider is believed only as far as it must be: it may hide a payment, but a transaction that pays
-//! the wallet carries its own proof of what it is, and what the wallet signs is checked against what was
-//! asked for, never against what a provider says.
+//! A provider is believed only as far as it must be: it may hide a payment to the wallet, or make one up,
+//! which lasts until another provider is looked at from the beginning. But what the wallet signs is checked
+//! against what was asked for, never against what a provider says.
 
 mod core;
 mod electrum;
@@ -13,15 +13,16 @@ mod live;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bdk_wallet::Update;
 use bdk_wallet::bitcoin::absolute::LOCK_TIME_THRESHOLD;
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
-use bdk_wallet::chain::ChainPosition;
+use bdk_wallet::chain::spk_client::FullScanRequestBuilder;
+use bdk_wallet::chain::{ChainPosition, SpkIterator};
+use bdk_wallet::{KeychainKind, Update};
 use granted_core::spend::Network;
 
 use crate::config::{Entry, Kind};
 use crate::network;
-use crate::wallet::{State, Wallet, WalletError};
+use crate::wallet::{FIRST_LOOK, State, Wallet, WalletError};
 pub use fees::{MAX_RATE, rate};
 pub use live::{Live, Providers};
 
@@ -163,6 +164,15 @@ fn takes_nothing_back(
     };
     Ok(!state.transactions().any(|tx| is_above(&tx))
         && provider.block(shared.height())? == shared.hash())
+}
+
+/// What a first look asks for.
+fn first_look(state: &State, now: u64) -> FullScanRequestBuilder<KeychainKind> {
+    let kinds = [KeychainKind::External, KeychainKind::Internal];
+    kinds.into_iter().fold(state.start_full_scan_at(now), |request, kind| {
+        let descriptor = state.public_descriptor(kind).clone();
+        request.spks_for_keychain(kind, SpkIterator::new_with_range(descriptor, 0..FIRST_LOOK))
+    })
 }
 
 impl Wallet {

@@ -32,6 +32,10 @@ const LOCK: &str = "wallet.lock";
 /// the state is read.
 const MAX_INDEX: u32 = 10_000;
 
+/// How many addresses of each kind a first look asks for. Should a provider claim payments to all of them, as
+/// many are left.
+pub(crate) const FIRST_LOOK: u32 = 5_000;
+
 /// How long SQLite waits for another process that writes.
 const BUSY_MS: u64 = 10_000;
 
@@ -175,18 +179,28 @@ impl Wallet {
         let mut db = self.connect(false)?;
         let mut state = self.load(&mut db)?;
         let done = act(&mut state)?;
+        // A provider may claim payments to any number of addresses, and such a state could not be read.
+        let revealed = [KeychainKind::External, KeychainKind::Internal];
+        if revealed.iter().any(|kind| state.derivation_index(*kind) > Some(MAX_INDEX)) {
+            return Err(self.broken("it would have given out more addresses than it can").into());
+        }
         state.persist(&mut db).map_err(|e| self.broken(e))?;
         Ok(done)
     }
 
-    /// Forgets the blocks above a height, durably; with 0, all that were seen, so that the next look at the
+    /// Forgets the blocks above a height and what was confirmed in them, durably; with 0, all that were seen, so that the next look at the
     /// chain is like the first.
     pub fn forget_above(&self, height: u32) -> Result<(), WalletError> {
         let _lock = self.lock()?;
-        let db = self.connect(false)?;
-        // The library only ever adds to its chain.
-        let sql = "delete from bdk_blocks where block_height > ?1";
-        db.execute(sql, [height]).map(drop).map_err(|e| self.broken(e))
+        let mut db = self.connect(false)?;
+        let mut forget = || {
+            let change = db.transaction()?;
+            // The library only ever adds to its chain, and to what it saw confirmed in which block.
+            change.execute("delete from bdk_anchors where block_height > ?1", [height])?;
+            change.execute("delete from bdk_blocks where block_height > ?1", [height])?;
+            change.commit()
+        };
+        forget().map_err(|e| self.broken(e))
     }
 
     /// The next address to be paid at, which no other call gives, with its number.

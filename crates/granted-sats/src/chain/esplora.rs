@@ -9,8 +9,8 @@ use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use bdk_wallet::{KeychainKind, Update};
 
 use super::{
-    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, UNSAFE, fees, trouble,
-    unreached,
+    Progress, Provider, ProviderError, REQUEST, STOP_GAP, Step, SyncError, UNSAFE, fees,
+    first_look, trouble, unreached,
 };
 use crate::config::{Entry, origin};
 use crate::wallet::Wallet;
@@ -87,7 +87,7 @@ impl Provider for Esplora {
         let count = AtomicU64::new(0);
         let tell = move || told(Step::Addresses(count.fetch_add(1, Ordering::Relaxed) + 1));
         let update: Update = if state.latest_checkpoint().height() == 0 {
-            let request = state.start_full_scan_at(now);
+            let request = first_look(&state, now);
             let request = request.inspect(move |_: KeychainKind, _, _| tell());
             let scanned = self.client.full_scan(request, STOP_GAP, PARALLEL);
             scanned.map_err(|e| self.error(&e))?.into()

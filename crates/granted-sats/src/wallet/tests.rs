@@ -1,3 +1,10 @@
+use bdk_wallet::Update;
+use bdk_wallet::bitcoin::absolute::LockTime;
+use bdk_wallet::bitcoin::hashes::Hash as _;
+use bdk_wallet::bitcoin::transaction::Version;
+use bdk_wallet::bitcoin::{BlockHash, OutPoint, Transaction, TxIn, TxOut, Txid};
+use bdk_wallet::chain::{BlockId, ConfirmationBlockTime};
+
 use super::*;
 use crate::Seed;
 use crate::funded::{NETWORK, funded};
@@ -37,4 +44,53 @@ fn the_last_address_is_the_last() {
     let why = wallet.reveal().unwrap_err().to_string();
     assert!(why.contains("as many addresses as it can"), "{why}");
     assert!(wallet.state().is_ok());
+}
+
+#[test]
+fn no_provider_makes_it_give_out_more_addresses_than_it_can() {
+    let (_dir, wallet) = on_disk(&funded().0);
+    let beyond = |state: &mut State| {
+        let _ = state.reveal_addresses_to(KeychainKind::Internal, MAX_INDEX + 1);
+        Ok::<_, WalletError>(())
+    };
+    let why = wallet.change(beyond).unwrap_err().to_string();
+    assert!(why.contains("more addresses than it can"), "{why}");
+    assert_eq!(wallet.state().unwrap().derivation_index(KeychainKind::Internal), None);
+}
+
+/// A made-up payment in a block that there is: another provider has the block too.
+#[test]
+fn what_was_confirmed_is_forgotten_with_its_block() {
+    let (_dir, wallet) = on_disk(&funded().0);
+    let block = BlockId { height: 5, hash: BlockHash::from_byte_array([5; 32]) };
+    let look = |payment: bool| {
+        wallet.change(|state| {
+            let script = state.peek_address(KeychainKind::External, 0).script_pubkey();
+            let value = Amount::from_sat(60_000);
+            let made_up = Transaction {
+                version: Version::TWO,
+                lock_time: LockTime::ZERO,
+                // Without one it would be a coinbase.
+                input: vec![TxIn {
+                    previous_output: OutPoint::new(Txid::all_zeros(), 0),
+                    ..TxIn::default()
+                }],
+                output: vec![TxOut { value, script_pubkey: script }],
+            };
+            let mut update = Update::default();
+            if payment {
+                let anchor = ConfirmationBlockTime { block_id: block, confirmation_time: 1 };
+                update.tx_update.anchors = [(anchor, made_up.compute_txid())].into();
+                update.tx_update.txs = vec![made_up.into()];
+            }
+            update.chain = Some(state.latest_checkpoint().insert(block));
+            state.apply_update(update).unwrap();
+            Ok::<_, WalletError>(())
+        })
+    };
+    look(true).unwrap();
+    assert_eq!(wallet.balance().unwrap().spendable.to_sat(), 60_000);
+    wallet.forget_above(0).unwrap();
+    look(false).unwrap();
+    assert_eq!(wallet.balance().unwrap(), Balance::default());
 }
