@@ -9,6 +9,7 @@ use granted_exec::tree::{Found, TreeError, TreeFault};
 
 use super::gates::{self, Contents};
 use super::project::OpenProject;
+use super::read::readable;
 
 /// A change set that passed every check, as the files and the gates are now.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ fn look(
     }
     let limit = usize::try_from(asker.brief.caps.file_bytes).unwrap_or(usize::MAX);
     let (mut found, mut contents) = (Vec::new(), Contents::new());
+    let mut unreadable = BTreeSet::new();
     for change in &filing.changes {
         let place = project.tree().resolve(&change.path).map_err(|e| bad_path(&e))?;
         if place.path != change.path {
@@ -64,6 +66,9 @@ fn look(
         found.push(match project.tree().read(&change.path, limit).map_err(|e| bad_path(&e))? {
             Found::Absent => None,
             Found::File(content) => {
+                if readable(&change.path, content.links).is_err() {
+                    unreadable.insert(&change.path);
+                }
                 let bytes = u64::try_from(content.bytes.len()).unwrap_or(u64::MAX);
                 let before = Before { bytes, mode: content.mode, sha256: content.digest };
                 contents.insert(content.digest, content.bytes);
@@ -71,7 +76,15 @@ fn look(
             }
         });
     }
-    Ok((check(asker, filing, &found)?, contents))
+    let changes = check(asker, filing, &found).map_err(|denied| match &denied.stale {
+        // A digest tells of a content that can be guessed.
+        Some(stale) if asker.agent.is_some() && unreadable.contains(&stale.0) => {
+            let why = "is not what the change is based on, and agents do not read it";
+            Denied::new(denied.reason, format!("`{}` {why}", stale.0))
+        }
+        _ => denied,
+    })?;
+    Ok((changes, contents))
 }
 
 /// The refusal of a path that cannot be reached or read.

@@ -149,6 +149,8 @@ fn attempt<A: Asker>(
     let (filing, contents) = resolved(&project, proposal)?;
     let Checked { changes, folders, gates, before } =
         checked(&project, &whose, &filing, &contents, stop)?;
+    // Whether the day was read from its beginning.
+    let mut anew = false;
     loop {
         if let Some(earlier) = earlier(book, &project, id, proposal)? {
             return Ok(earlier);
@@ -162,7 +164,16 @@ fn attempt<A: Asker>(
         let used = |grant: &VerifiedGrant| grant.used().max(directs.used(grant.grant().grant_id));
         let off = in_force.off.as_deref();
         let route = route(&whose, &changes, &gates, &in_force.active, &used, off, &facts);
-        check_caps(&whose, &changes, matches!(route, Route::Stage(_)), &facts)?;
+        if let Err(denied) = check_caps(&whose, &changes, matches!(route, Route::Stage(_)), &facts)
+        {
+            // Nobody is refused for what a ledger held that was put back.
+            if anew {
+                return Err(denied.into());
+            }
+            book.days.forget();
+            anew = true;
+            continue;
+        }
         let request = decide::request(&whose, &filing, changes.clone(), gates.clone(), &facts);
         let by = book.by(proposal.agent.to_name().as_ref());
         match route {
@@ -337,7 +348,8 @@ fn staged(
     facts: &Facts<'_>,
     by: &By,
 ) -> Result<Option<Answer>, Denied> {
-    let appended = match book.append(&[decide::stage(id, request, why, facts, by)]) {
+    let draft = decide::stage(id, request, why, facts, by);
+    let appended = match book.append_after(facts.head, &[draft]) {
         Ok(appended) => appended,
         Err(AppendError::Conflict) => return Ok(None),
         Err(e) => return Err(unappended(&e)),

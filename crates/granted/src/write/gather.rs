@@ -33,7 +33,7 @@ impl Days {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets them: an append did not find a day as it was remembered.
+    /// Forgets them: a day may not be as it was remembered.
     pub(crate) fn forget(&self) {
         self.lock().clear();
     }

@@ -29,26 +29,30 @@ pub fn read(root: &Project, agent: &Agent, path: &str) -> Result<Read, Denied> {
     Asker::agent(&brief, agent)?.has(Tool::ReadFileHashed)?;
     let asked = ProjectPath::normalise(path);
     let asked = asked.map_err(|e| Denied::new(Refusal::BadPath, e.to_string()))?;
-    readable(&asked)?;
+    readable(&asked, 1)?;
     let place = project.tree().resolve(&asked).map_err(|e| bad_path(&e))?;
-    readable(&place.path)?;
+    readable(&place.path, 1)?;
     let limit = usize::try_from(brief.caps.file_bytes).unwrap_or(usize::MAX);
     let content = match project.tree().read(&place.path, limit).map_err(|e| bad_path(&e))? {
         Found::Absent => None,
-        Found::File(content) if content.links > 1 => {
-            let why = "has another name too, which may lie outside the project: it is a hard link";
-            return Err(Denied::new(Refusal::Protected, format!("`{}` {why}", place.path)));
+        Found::File(content) => {
+            readable(&place.path, content.links)?;
+            Some((content.bytes, content.digest))
         }
-        Found::File(content) => Some((content.bytes, content.digest)),
     };
     Ok(Read { path: place.path, content })
 }
 
-fn readable(path: &ProjectPath) -> Result<(), Denied> {
-    let why = match (is_control_plane(path), looks_secret(path)) {
-        (true, _) => "lies in the control plane, which agents do not read here",
-        (_, true) => "looks like a secret by its name",
-        _ => return Ok(()),
+/// Checks that agents read a file of this name, which has so many of them.
+pub(super) fn readable(path: &ProjectPath, links: usize) -> Result<(), Denied> {
+    let why = if is_control_plane(path) {
+        "lies in the control plane, which agents do not read here"
+    } else if looks_secret(path) {
+        "looks like a secret by its name"
+    } else if links > 1 {
+        "has another name too, which may lie outside the project: it is a hard link"
+    } else {
+        return Ok(());
     };
     Err(Denied::new(Refusal::Protected, format!("`{path}` {why}")))
 }

@@ -19,8 +19,11 @@ use crate::time::Stamp;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotNow {
     /// It does not wait.
-    #[error("request {0} is {1}")]
+    #[error("request {0} does not wait: it is {1}")]
     Status(Id, Status),
+    /// It was not applied.
+    #[error("request {0} cannot be taken back: it is {1}, and only one that is applied can")]
+    NotApplied(Id, Status),
     /// Its time is over.
     #[error("request {0} expired at {1:.0}")]
     Expired(Id, Stamp),
@@ -57,7 +60,7 @@ pub fn again(request: &Request) -> Filing {
 /// them.
 pub fn revert(state: &RequestState, rationale: Note) -> Result<Filing, NotNow> {
     let claim = state.claim.as_ref().filter(|_| state.status == Status::Applied);
-    let claim = claim.ok_or(NotNow::Status(state.id, state.status))?;
+    let claim = claim.ok_or(NotNow::NotApplied(state.id, state.status))?;
     let proposed = |change: &FileChange| Proposed {
         path: change.path.clone(),
         base: change.after.map(|after| after.sha256),

@@ -12,12 +12,13 @@ use granted_exec::Stop;
 use super::super::args::person_book;
 use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
-use super::request::{RequestJson, about, diffs, hand, looked_at, named, settled, stands};
+use super::request::{For, RequestJson, about, diffs, hand, looked_at, named, settled, stands};
 use crate::book::Book;
 use crate::terminal::Terminal;
 use crate::write::approve::{WordError, approve};
 use crate::write::gather;
 use crate::write::list::open;
+use crate::write::show::FileView;
 
 /// Approve change sets: each is checked again, as the files and gates are now, and applied.
 ///
@@ -58,7 +59,11 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let seen_to = settled(&book, out);
     let ids: Vec<Id> = match args.all {
         true => waiting(&book)?,
-        false => args.request.iter().map(|text| named(&book, text)).collect::<Result<_, _>>()?,
+        false => args
+            .request
+            .iter()
+            .map(|text| named(&book, text, For::Open))
+            .collect::<Result<_, _>>()?,
     };
     if ids.is_empty() {
         out.remark("no request waits");
@@ -123,8 +128,10 @@ fn shown_and_agreed(
         terminal.line(&line)?;
     }
     // Against files that have moved on the diff is not what is asked for, and it would be refused.
-    if state.status == Status::Staged && views.iter().any(|view| view.stale) {
-        let message = format!("request {id} is stale: a file is not what it is based on");
+    let stale = views.iter().find(|view| view.stale).filter(|_| state.status == Status::Staged);
+    if let Some(FileView { change, .. }) = stale {
+        let path = &change.path;
+        let message = format!("request {id} is stale: `{path}` is not what it is based on");
         return Err(Failure::refused(message)
             .hint(format!("it waits as before; to end it: granted writes reject {id}")));
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use granted_core::text::Shown;
+use granted_core::write::request::Origin;
 use granted_core::write::{RequestState, Status};
 
 use super::super::args::reading_book;
@@ -60,17 +61,21 @@ fn line(state: &RequestState, out: &Out) -> String {
     let by = match (&state.rejected, state.claim.as_ref().and_then(|c| c.approved.as_ref())) {
         (Some(rejected), _) => format!(" by {}", rejected.by),
         (None, Some(approved)) => format!(" by {}", approved.by),
-        (None, None) => String::new(),
+        (None, None) => match state.origin {
+            Origin::Direct(..) => " direct".to_owned(),
+            Origin::Staged(_) | Origin::Refused(_) => String::new(),
+        },
     };
+    let became = format!("{}{by}", state.status);
     let refused = match state.status {
         Status::Refused => why(state).unwrap_or_default(),
         _ => "",
     };
     format!(
-        "{}  {:.0}  {}{by}  {who}  {}: {}{}",
+        "{}  {:.0}  {}  {who}  {}: {}{}",
         state.id,
         state.at,
-        out.marked(format_args!("{:<10}", state.status.as_str()), mark),
+        out.marked(format_args!("{became:<18}"), mark),
         state.project(),
         paths.join(" "),
         Shown(refused)

@@ -5,7 +5,7 @@ use granted_core::text::Note;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
-use super::request::{RequestJson, hand, named, settled, stands};
+use super::request::{For, RequestJson, hand, named, settled, stands};
 use crate::write::reject::reject;
 
 /// Reject a change set that waits; or end one that is unresolved, with its files as they are.
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("writes reject", out)?;
     let by = hand(args.by.as_ref())?;
     settled(&book, out);
-    let id = named(&book, &args.request)?;
+    let id = named(&book, &args.request, For::Open)?;
     let state = reject(&book, id, &by, args.reason.as_ref())?;
     match out.is_json() {
         true => out.value(&RequestJson::new(&state, &[])),

@@ -2,8 +2,10 @@
 
 use granted_core::digest::Digest;
 use granted_core::id::Id;
+use granted_core::store::ReadError;
 use granted_core::text::{Note, Shown};
 use granted_core::time::{Relative, Stamp};
+use granted_core::write::request::Origin;
 use granted_core::write::{
     Agent, FileChange, GateRun, Project, ProjectPath, RequestState, Side, Status,
 };
@@ -84,7 +86,6 @@ impl<'a> RequestJson<'a> {
 
 /// Why it was not applied at once, or was refused.
 pub(super) fn why(state: &RequestState) -> Option<&str> {
-    use granted_core::write::request::Origin;
     match &state.origin {
         Origin::Staged(staged) => staged.why.as_ref().map(|why| why.as_str()),
         Origin::Direct(..) => None,
@@ -173,6 +174,9 @@ pub(super) fn about(state: &RequestState, views: &[FileView], now: Stamp) -> Vec
     if let Some(end) = state.expires().filter(|_| state.status == Status::Staged) {
         say("ends", crate::render::time(end, now));
     }
+    if let Origin::Direct(_, grant) = &state.origin {
+        say("direct", format!("under {grant}"));
+    }
     if let Some(request) = state.request() {
         say("rationale", request.rationale.to_string());
         if let Some(reverts) = request.reverts {
@@ -239,8 +243,33 @@ pub(super) fn stat(views: &[FileView]) -> Vec<String> {
     views.iter().map(what).collect()
 }
 
+/// Which requests a verb is for. They are meant before others that begin with the same text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// Those that were not brought to an end.
+    Open,
+    /// Those that were applied.
+    Applied,
+    /// All.
+    Any,
+}
+
+impl For {
+    /// Those of them that begin with this text.
+    fn beginning(self, book: &Book, prefix: &str) -> Result<Vec<Id>, ReadError> {
+        let states = match self {
+            For::Open => list::open(&*book.ledger)?,
+            For::Applied => list::all(&*book.ledger)?,
+            For::Any => return Ok(Vec::new()),
+        };
+        let is = |state: &&RequestState| self == For::Open || state.status == Status::Applied;
+        let ids = states.iter().filter(is).map(|state| state.id);
+        Ok(ids.filter(|id| id.to_string().starts_with(prefix)).collect())
+    }
+}
+
 /// The request that a text names: its id, or the beginning of no other's.
-pub(super) fn named(book: &Book, text: &str) -> Result<Id, Failure> {
+pub(super) fn named(book: &Book, text: &str, meant: For) -> Result<Id, Failure> {
     if let Ok(id) = text.parse() {
         return Ok(id);
     }
@@ -256,7 +285,12 @@ pub(super) fn named(book: &Book, text: &str) -> Result<Id, Failure> {
     match *list::beginning(&*book.ledger, &prefix)? {
         [] => Err(unknown()),
         [id] => Ok(id),
-        ref several => {
+        ref all => {
+            let meant = meant.beginning(book, &prefix)?;
+            if let [id] = *meant {
+                return Ok(id);
+            }
+            let several = if meant.is_empty() { all } else { &meant };
             const NAMED: usize = 5;
             let newest = several.iter().rev().take(NAMED).map(ToString::to_string);
             let newest = newest.collect::<Vec<_>>().join(", ");

@@ -7,7 +7,7 @@ use granted_exec::Stop;
 use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
-use super::request::{RequestJson, looked_at, named, settled, stands};
+use super::request::{For, RequestJson, looked_at, named, settled, stands};
 use crate::write::approve::WordError;
 use crate::write::revert::revert;
 
@@ -33,7 +33,7 @@ Example:
 pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("writes revert", out)?;
     settled(&book, out);
-    let id = named(&book, &args.request)?;
+    let id = named(&book, &args.request, For::Applied)?;
     let rationale = match &args.reason {
         Some(reason) => reason.clone(),
         None => Note::new(format!("takes back {id}")).map_err(Failure::system)?,

@@ -6,7 +6,7 @@ use granted_core::write::Status;
 use super::super::args::reading_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
-use super::request::{RequestJson, about, diffs, looked_at, named, stat};
+use super::request::{For, RequestJson, about, diffs, looked_at, named, stat};
 
 /// Show a change set: who wants it and why, and what it does to each file, line by line.
 ///
@@ -29,7 +29,7 @@ Example:
 
 pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = reading_book(out)?;
-    let id = named(&book, &args.request)?;
+    let id = named(&book, &args.request, For::Any)?;
     let (state, views) = looked_at(&book, id)?;
     if out.is_json() {
         out.value(&RequestJson::new(&state, &views));

@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use granted_core::digest::Digest;
 use granted_core::write::{Refusal, Status};
 
-use crate::write::file::Change;
+use crate::write::file::{Answer, Change};
 use crate::write::ground::Ground;
 use crate::write::read::read;
 
@@ -196,4 +197,16 @@ fn a_file_that_has_another_name_is_not_read() {
     let denied = read("src/linked").unwrap_err();
     assert_eq!(denied.reason, Refusal::Protected);
     assert!(denied.detail.contains("it is a hard link"), "{denied}");
+    // Nor is it told what it holds by refusing a change of it.
+    ground.put("src/pin.key", "0042\n");
+    for path in ["src/linked", "src/pin.key"] {
+        let mut change = ground.change(path, Some("x"));
+        change.base = Some(Digest::ZERO);
+        let Answer::Refused { denied, .. } = ground.file(&ground.proposal([change])) else {
+            panic!("it is not refused")
+        };
+        assert_eq!(denied.reason, Refusal::StaleBase);
+        let is = Digest::of(ground.text(path).as_bytes()).to_string();
+        assert!(denied.stale.is_none() && !denied.detail.contains(&is), "{denied:?}");
+    }
 }
