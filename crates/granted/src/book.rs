@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use granted_core::decision::notice::Notice;
 use granted_core::id::Id;
 use granted_core::ledger::event::Opened;
-use granted_core::ledger::{By, Door, Draft, Event};
+use granted_core::ledger::{By, Door, Draft, Event, Head};
 use granted_core::store::{AppendError, Appended, Documents, Ledger, NotWritten, ReadError};
 use granted_core::text::Name;
 use granted_core::time::{Clock, Stamp};
@@ -136,6 +136,15 @@ impl Book {
     /// be told, and has the witnesses hold what spends a grant or takes one back.
     pub(crate) fn append(&self, drafts: &[Draft]) -> Result<Appended, AppendError> {
         let head = self.ledger.head().map_err(unwritable)?;
+        self.append_after(head, drafts)
+    }
+
+    /// The same where the last row was just looked for.
+    pub(crate) fn append_after(
+        &self,
+        head: Option<Head>,
+        drafts: &[Draft],
+    ) -> Result<Appended, AppendError> {
         if head.is_none() {
             self.open_ledger()?;
         }

@@ -68,7 +68,8 @@ pub fn approve(
 ) -> Result<Approved, SpendError> {
     witness::check(spends.book)?;
     let request = gather::named(spends, id)?;
-    let id = bring_up(spends, request, hands.transactions)?.id;
+    let id = request.id;
+    bring_up(spends, &request, hands.transactions)?;
     // Nobody is asked for what lies outside the grant.
     if let Held::Ended(request) = hold(spends, id, Sats::ZERO)? {
         return approved(spends, *request);

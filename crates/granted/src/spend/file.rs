@@ -47,6 +47,8 @@ pub fn file(
         amount: asked.amount,
     };
     witness::check(spends.book).map_err(store)?;
+    // Mostly it is new, and then the append finds that out.
+    let (mut is_there, mut unwritten) = (false, None);
     loop {
         let now = spends.book.now();
         let head = spends.book.ledger.head().map_err(store)?;
@@ -54,8 +56,8 @@ pub fn file(
         let id = grant
             .as_ref()
             .map(|state| RequestId::new(state.grant.grant_id.as_str(), &filing.agent, &filing.key));
-        let existing = id.map(|id| gather::request(spends, id)).transpose().map_err(store)?;
-        let existing = existing.flatten();
+        let existing = id.filter(|_| is_there).map(|id| gather::request(spends, id));
+        let existing = existing.transpose().map_err(store)?.flatten();
         let facts = Facts {
             now,
             head,
@@ -66,11 +68,14 @@ pub fn file(
             existing: existing.as_ref(),
         };
         let draft = match (decide(&filing, &facts)?, &existing) {
-            (Decision::File(draft), _) => draft,
+            (Decision::File(draft), _) => match unwritten {
+                Some(error) => return Err(store(error)),
+                None => draft,
+            },
             (Decision::Existing, Some(existing)) => return Ok(existing.clone()),
             (Decision::Existing, None) => continue,
         };
-        match spends.book.append(&[*draft]) {
+        match spends.book.append_after(head, &[*draft]) {
             Ok(appended) => {
                 let row = appended.lines.first().map(|line| Row::parse(&line.bytes));
                 let filed = id.and_then(|id| Request::fold(id, &row?.ok()));
@@ -78,7 +83,9 @@ pub fn file(
                 return filed.ok_or_else(unread);
             }
             // The same filing elsewhere, or the grant has moved.
-            Err(AppendError::Conflict) => {}
+            Err(AppendError::Conflict) => is_there = true,
+            // What was filed before is still told where nothing can be written.
+            Err(e @ AppendError::NotWritten(_)) => (is_there, unwritten) = (true, Some(e)),
             Err(e) => return Err(store(e)),
         }
     }

@@ -14,11 +14,15 @@ pub fn requests(
     all: bool,
     transactions: &dyn Transactions,
 ) -> Result<Vec<Request>, SpendError> {
-    let found = look(spends)?;
-    let wanted = found.into_iter().filter(|request| all || request.state.is_open());
-    let settled = wanted.map(|request| settle(spends, request, transactions));
-    let settled: Vec<Request> = settled.collect::<Result<_, _>>()?;
-    Ok(settled.into_iter().filter(|request| all || request.state.is_open()).collect())
+    let mut found = look(spends)?;
+    found.retain(|request| all || request.state.is_open());
+    for request in &mut found {
+        if let Some(moved) = settle(spends, request, transactions)? {
+            *request = moved;
+        }
+    }
+    found.retain(|request| all || request.state.is_open());
+    Ok(found)
 }
 
 /// The requests as the rows have them, the newest first. Writes nothing and asks nobody.

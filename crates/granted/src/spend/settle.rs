@@ -12,29 +12,32 @@ use granted_core::store::AppendError;
 use super::{SpendError, Spends, gather};
 use crate::decision::gather::act_state;
 
-/// Brings a request up to what the world shows. One that a living process acts for stays as it is.
+/// Brings a request up to what the world shows; where it stands if it moved. One that a living process acts
+/// for stays as it is.
 pub(crate) fn settle(
     spends: &Spends<'_>,
-    mut request: Request,
+    request: &Request,
     transactions: &dyn Transactions,
-) -> Result<Request, SpendError> {
+) -> Result<Option<Request>, SpendError> {
+    let mut now = None;
     loop {
+        let request = now.as_ref().unwrap_or(request);
         if !matches!(request.state, State::Signing { .. } | State::BroadcastPending(..)) {
-            return Ok(request);
+            return Ok(now);
         }
         // The lock is looked at before the rows: what ends in between has its row there.
-        let interrupted = is_interrupted(&request, act_of(spends, &request), spends.book.now());
-        if let Some(moved) = moved(spends, &request)? {
-            request = moved;
+        let interrupted = is_interrupted(request, act_of(spends, request), spends.book.now());
+        if let Some(moved) = moved(spends, request)? {
+            now = Some(moved);
             continue;
         }
-        let found = transactions.of_request(&origin(&request)).map_err(SpendError::Wallet)?;
+        let found = transactions.of_request(&origin(request)).map_err(SpendError::Wallet)?;
         let by = spends.book.by(None);
-        let Some(draft) = reconcile(&request, interrupted, found.as_ref(), &by) else {
-            return Ok(request);
+        let Some(draft) = reconcile(request, interrupted, found.as_ref(), &by) else {
+            return Ok(now);
         };
         match spends.book.append(&[draft]) {
-            Ok(_) | Err(AppendError::Conflict) => request = again(spends, request.id)?,
+            Ok(_) | Err(AppendError::Conflict) => now = Some(again(spends, request.id)?),
             Err(e) => return Err(e.into()),
         }
     }
@@ -72,7 +75,7 @@ pub fn broadcast(
     transactions: &dyn Transactions,
 ) -> Result<(), SpendError> {
     let Some(request) = gather::request(spends, id)? else { return Ok(()) };
-    settle(spends, request, transactions).map(drop)
+    settle(spends, &request, transactions).map(drop)
 }
 
 /// The request as it is now, if it is no longer what it was.

@@ -2,7 +2,7 @@
 
 use granted_core::spend::event::Filed;
 use granted_core::spend::reply::advice;
-use granted_core::spend::{Deny, Request, Sats, State, Txid};
+use granted_core::spend::{Deny, IntentDigest, Request, RequestId, Sats, State, Txid};
 use granted_core::text::{Shown, Words};
 use granted_core::time::{Relative, Stamp};
 use serde::Serialize;
@@ -13,14 +13,14 @@ use super::super::super::out::{Mark, Out};
 #[derive(Serialize)]
 pub(super) struct RecordJson<'a> {
     format_version: u32,
-    id: String,
+    id: RequestId,
     network: &'a str,
     agent: &'a str,
     grant_id: &'a str,
     idempotency_key: &'a str,
     recipient: &'a str,
     amount_sat: Sats,
-    intent_digest: String,
+    intent_digest: IntentDigest,
     created_at: Stamp,
     updated_at: Stamp,
     status: &'static str,
@@ -49,14 +49,14 @@ impl<'a> RecordJson<'a> {
         let Filed { network, agent, grant_id, idempotency_key, recipient, .. } = &request.filed;
         RecordJson {
             format_version: 1,
-            id: request.id.to_string(),
+            id: request.id,
             network: network.as_str(),
             agent: agent.as_str(),
             grant_id: grant_id.as_str(),
             idempotency_key: idempotency_key.as_str(),
             recipient: recipient.as_str(),
             amount_sat: request.filed.amount_sat,
-            intent_digest: request.filed.intent_digest.to_string(),
+            intent_digest: request.filed.intent_digest,
             created_at: request.created_at,
             updated_at: request.updated_at,
             status: request.state.status(),
