@@ -8,8 +8,8 @@
 //! only; reads and executes there and in the system's folders; opens no socket of any kind; signals
 //! nobody else (Linux 6.12); changes no owner and no attribute; has none of root's rights over others,
 //! and gains none. Not kept from it: the mode and the times of files of its user, wherever they lie; the
-//! names and command lines of processes, the files of `/etc` that its user may read, time and space until
-//! the deadline. A process that leaves its session may go on after the end, as confined as before.
+//! names and command lines of processes, that a file is there with its size, links and attributes, the files
+//! of `/etc` that its user may read, time and space until the deadline. A process that leaves its session may go on after the end, as confined as before.
 
 mod bench;
 mod calls;
