@@ -12,13 +12,13 @@ use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
 use super::place::{Place, seconds, unseen};
 use crate::clock::SystemClock;
-use crate::terminal::{Terminal, TerminalError};
+use crate::terminal::Terminal;
 
 /// Make a wallet, restore one from its words, or add a network to one.
 ///
 /// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
-/// least 8 characters twice; if the two differ three times, or one is shorter, no wallet is made, and the
-/// words that were shown are of no use. If there is a wallet, it is given the network that --network names.
+/// least 8 characters twice. If it is shorter, or the two differ, you are asked again, three times in all;
+/// after that no wallet is made, and the words that were shown are of no use. If there is a wallet, it is given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
@@ -35,9 +35,6 @@ Examples:
   sats init
   sats init --restore
   sats init --network mainnet";
-
-/// How often a new password is asked for.
-const PASSWORD_TRIES: usize = 3;
 
 /// What is typed before keys of mainnet are kept here.
 const HOT: &str = "hot wallet";
@@ -87,7 +84,7 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
             (seed, Some(seconds(SystemClock.now())))
         }
     };
-    let password = new_password(terminal).map_err(|e| {
+    let password = terminal.new_password("the wallet").map_err(|e| {
         Failure::from(e).hint("no wallet was made, and the words above are of no use: begin again")
     })?;
     place.home.write_seed(&seed, &password)?;
@@ -106,17 +103,6 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
     }
     out.remark("an address to be paid at: sats receive");
     Ok(0)
-}
-
-/// Asks for the wallet's password; again where it was mistyped, since words were shown already.
-fn new_password(terminal: &Terminal) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
-    let mut asked = terminal.new_password("the wallet");
-    for _ in 1..PASSWORD_TRIES {
-        let Err(error @ TerminalError::Differ) = &asked else { break };
-        terminal.line(&error.to_string())?;
-        asked = terminal.new_password("the wallet");
-    }
-    asked
 }
 
 /// On mainnet the person is to know what this is.

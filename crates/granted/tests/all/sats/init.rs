@@ -45,7 +45,9 @@ fn words_are_checked_before_anything_is_written() {
     }
     let mut pty = ada.at_terminal(&["init", "--restore"]);
     pty.password("its words, in their order: ", ABANDON);
-    pty.password("new password for the wallet: ", "short");
+    for _ in 0..3 {
+        pty.password("new password for the wallet: ", "short");
+    }
     says(pty.end(), 1, "at least 8 characters");
     let mut pty = ada.at_terminal(&["init", "--restore"]);
     pty.password("its words, in their order: ", ABANDON);
@@ -103,6 +105,9 @@ fn restores_what_others_derive_and_adds_a_network() {
 fn twenty_four_words_are_made_and_restored() {
     let ada = nobody();
     let mut pty = ada.at_terminal(&["init", "--words", "24"]);
+    // The words that were shown are not lost by a password that will not do.
+    pty.password("new password for the wallet: ", "short");
+    pty.until("at least 8 characters");
     pty.password("new password for the wallet: ", PASSWORD);
     let words = super::person::words(&pty.shown);
     pty.password("the same again: ", PASSWORD);
