@@ -42,7 +42,7 @@ use granted_store::custody::Folder;
 
 use crate::book::{Book, BookError};
 use crate::ledger::witness::Doubt;
-pub(crate) use gather::{each_row, named};
+pub(crate) use gather::each_row;
 
 /// The spends of one network: its rows in the book, and the documents of its grants.
 pub struct Spends<'b> {

@@ -42,15 +42,14 @@ const HOT: &str = "hot wallet";
 pub(super) fn run(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
     person("sats init")?;
     unseen();
-    let terminal = Terminal::open()?;
     match place.home.has_seed()? {
-        true => add(args, &place, &terminal, out),
-        false => begin(args, place, &terminal, out),
+        true => add(args, &place, out),
+        false => begin(args, place, out),
     }
 }
 
 /// Gives a wallet that is there another network.
-fn add(args: &Args, place: &Place, terminal: &Terminal, out: &Out) -> Result<u8, Failure> {
+fn add(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     if args.restore || args.words.is_some() {
         let path = place.home.path().display();
         return Err(Failure::refused(format!("there is a wallet in `{path}` already")));
@@ -59,8 +58,9 @@ fn add(args: &Args, place: &Place, terminal: &Terminal, out: &Out) -> Result<u8,
     if wallet.exists()? {
         return Err(WalletError::Exists(place.network).into());
     }
-    know(place.network, terminal)?;
-    let seed = place.unlock(terminal)?;
+    let terminal = Terminal::open()?;
+    know(place.network, &terminal)?;
+    let seed = place.unlock(&terminal)?;
     // The same words may have been used elsewhere before.
     wallet.create(&seed.public_keys(place.network)?, None)?;
     out.line(format_args!("the wallet is on {} too from now on", place.network));
@@ -68,19 +68,20 @@ fn add(args: &Args, place: &Place, terminal: &Terminal, out: &Out) -> Result<u8,
 }
 
 /// Makes or restores the wallet.
-fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8, Failure> {
-    know(place.network, terminal)?;
+fn begin(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
+    let terminal = Terminal::open()?;
+    know(place.network, &terminal)?;
     let restore = args.restore
         || (args.words.is_none() && terminal.confirm("restore a wallet from its words?")?);
     let (seed, born) = match restore {
-        true => (ask(terminal)?, None),
+        true => (ask(&terminal)?, None),
         false => {
             let length = match args.words.as_deref() {
                 Some("24") => Length::TwentyFour,
                 _ => Length::Twelve,
             };
             let seed = Seed::generate(length).map_err(Failure::system)?;
-            show(&seed, terminal)?;
+            show(&seed, &terminal)?;
             (seed, Some(seconds(SystemClock.now())))
         }
     };

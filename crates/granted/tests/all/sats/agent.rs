@@ -113,7 +113,8 @@ fn an_agent_asks_a_person_approves_and_the_chain_has_it() {
     assert_eq!(node.received(&to), 4_500);
     assert_eq!(ada.status(txid)["seen"], "confirmed");
     // A request is signed once: not again, and not for a higher fee.
-    given.approve(&id).exits(1);
+    let again = ada.run(&["agent", "approve", &id]).exits(1);
+    assert!(again.stderr.contains(&format!("is sent: it was sent as {txid}")), "{again:?}");
     let bump = ada.signs(&["tx", "bump", txid, "--fee-rate", "50"]).exits(1);
     assert!(bump.stderr.contains("a request is signed once"), "{bump:?}");
 

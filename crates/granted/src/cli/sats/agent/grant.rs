@@ -65,6 +65,8 @@ struct GrantJson<'a> {
 
 pub(crate) fn run(args: Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let book = person_book("sats agent grant", out)?;
+    // Without a wallet there is nothing to grant, and no password.
+    place.wallet()?;
     let mut recipients = Vec::new();
     for text in &args.recipients {
         let recipient = address(place, text)?;
