@@ -162,11 +162,14 @@ fn who_chooses_from_the_list_is_asked_all_the_same() {
     pty.until("q to cancel: ");
     pty.line("q");
     assert_eq!(pty.end().ok().json(), json!({"status": "cancelled"}));
-    let dismissed = given.ada.json(&["agent", "dismiss", &first]);
-    assert_eq!(dismissed, json!({"id": first, "status": "dismissed"}));
     // Nobody can be asked here.
     let run = given.ada.run(&["agent", "approve", "--json"]).exits(1);
     assert!(run.stderr.contains("no_terminal"), "{run:?}");
+    let dismissed = given.ada.json(&["agent", "dismiss", &first]);
+    assert_eq!(dismissed, json!({"id": first, "status": "dismissed"}));
+    // Nor need anybody be.
+    let run = given.ada.run(&["agent", "approve"]).ok();
+    assert_eq!(run.stderr, "nothing waits for approval on regtest\n");
     client.end();
     assert_eq!(given.statuses(), ["sent", "dismissed"]);
 }
@@ -244,8 +247,16 @@ fn a_list_says_what_would_be_denied() {
     assert!(listed().contains(&format!("sats agent approve {id}")));
     given.ada.run(&["agent", "revoke", "claude"]).ok();
     let revoked = listed();
-    assert!(revoked.contains("pending_approval") && revoked.contains(" revoked "), "{revoked}");
+    assert!(revoked.contains("pending_approval") && revoked.contains(" revoked: "), "{revoked}");
+    assert!(revoked.contains(&format!("sats agent dismiss {id}\n")), "{revoked}");
     assert!(!revoked.contains("sats agent approve"), "{revoked}");
+    assert_eq!(given.statuses(), ["pending_approval"]);
+    // Nor where all that waits is listed.
+    let inbox = given.ada.home.say("inbox --json").ok().json();
+    assert_eq!((&inbox["what"], &inbox["id"]), (&json!("outside"), &json!(id)), "{inbox}");
+    assert_eq!(inbox["command"], format!("sats agent dismiss {id}"));
+    let inbox = given.ada.home.say("inbox").ok().stdout;
+    assert!(inbox.starts_with("outside ") && inbox.contains("was revoked"), "{inbox}");
     client.end();
 }
 

@@ -116,15 +116,20 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         // Nobody is asked for a terminal for what is not there, or past that.
         waiting(&spends, id, &records)?;
     }
-    let terminal = Terminal::open()?;
     let (id, asks) = match &args.id {
         Some(id) => (id.clone(), !args.yes),
         // Who chose from a list is asked, whatever was said before.
-        None => match pick(&spends, &records, &terminal)? {
+        None => match pick(&spends, &records)? {
             Picked::Request(id) => (id.to_string(), true),
             Picked::None => return cancelled(None, out),
+            Picked::Nothing if out.is_json() => return cancelled(None, out),
+            Picked::Nothing => {
+                out.remark(format_args!("nothing waits for approval on {}", place.network));
+                return Ok(0);
+            }
         },
     };
+    let terminal = Terminal::open()?;
     let mut chain = || Ok(Box::new(place.live(&wallet, out)) as Box<dyn Chain>);
     let asked = Asked::default();
     let mut owner = Owner { place, wallet: &wallet, terminal: &terminal, asks, asked };
