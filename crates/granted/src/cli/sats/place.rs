@@ -111,7 +111,11 @@ impl Place {
             Ok(()) => Ok(Synced::Fresh),
             Err(PrepareError::Choice(choice)) => Err(PrepareError::Choice(choice).into()),
             Err(error) => {
-                out.remark(format_args!("note: {}", Shown(&error.to_string())));
+                let failure = Failure::from(error);
+                out.remark(format_args!("note: {}", Shown(&failure.message)));
+                if let Some(hint) = failure.hint {
+                    out.remark(format_args!("hint: {}", Shown(&hint)));
+                }
                 out.remark("note: this is what the wallet saw before");
                 Ok(Synced::Failed)
             }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use granted_core::text::Name;
+use granted_core::text::{Name, Shown};
 use granted_sats::config::{Entry, Kind, origin};
 
 use super::super::super::args::person;
@@ -41,9 +41,12 @@ pub(crate) fn run(args: Args, place: Place, out: &Out) -> Result<u8, Failure> {
     person("sats providers add")?;
     let mut entry = Entry::new(args.kind, place.network, &args.url).map_err(Failure::usage)?;
     if let Some(cookie) = args.cookie {
-        if args.kind != Kind::Core || !cookie.is_absolute() {
-            let message = "a cookie is of a node of kind core, by its path from the root";
-            return Err(Failure::usage(message));
+        if args.kind != Kind::Core {
+            return Err(Failure::usage("a cookie is of a node of kind core"));
+        }
+        if !cookie.is_absolute() {
+            let message = format!("`{}` is relative", Shown(&cookie.to_string_lossy()));
+            return Err(Failure::usage(message).hint("name it by its path from the root"));
         }
         entry.cookie = Some(cookie);
     }
