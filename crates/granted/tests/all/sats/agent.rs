@@ -368,6 +368,12 @@ fn providers_that_are_ambiguous_keep_nobody_from_filing() {
     };
     add("one");
     add("two");
+    // As a person may write it.
+    let path = given.ada.home.root().join("sats/config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let ambiguous = config.replace("[use]\nregtest = \"one\"\n", "");
+    assert_ne!(config, ambiguous);
+    std::fs::write(&path, ambiguous).unwrap();
     let mut command =
         given.ada.home.command(["sats", "--network", "regtest", "agent", "serve", "claude"]);
     command.env("SATS_AGENT_TOKEN", &given.token);
