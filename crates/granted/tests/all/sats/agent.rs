@@ -296,8 +296,9 @@ fn what_is_not_there_needs_no_terminal() {
     let run = given.ada.run(&["send", "x", "1k", "--fee-rate", "no"]).exits(2);
     assert!(run.stderr.contains("a fee rate is a whole number of sat for each vB"), "{run:?}");
     let (first, second) = (given.node.address(), given.node.address());
-    let words = ["agent", "grant", "bob", "--budget", "1k", "--to", &first, "--json"];
-    given.ada.signs(&words).ok();
+    let words = ["agent", "grant", "bob", "--budget", "1k", "--max-tx", "2k", "--to", &first];
+    let run = given.ada.signs(&words).ok();
+    assert!(run.stderr.contains("note: --max-tx is above --budget"), "{run:?}");
     let run = given.ada.run(&["agent", "disallow", "bob", &second]).ok();
     assert!(run.stderr.contains("hint: who is on it: sats agent list"), "{run:?}");
 }
