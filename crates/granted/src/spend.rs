@@ -88,6 +88,9 @@ pub enum SpendError {
     /// A process acts for it.
     #[error("request {0} is being executed now")]
     Executing(RequestId),
+    /// It was declined before.
+    #[error("request {0} was declined already")]
+    Dismissed(RequestId),
     /// It cannot be declined any more, or is no longer what it was.
     #[error("request {id} is {status}: {what}")]
     Past {
