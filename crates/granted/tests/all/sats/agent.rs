@@ -344,6 +344,7 @@ fn a_session_begins_only_with_the_token_of_a_grant() {
     {
         let run = serve(token).exits(1);
         assert!(run.stderr.contains(why) && run.stdout.is_empty(), "{run:?}");
+        assert!(run.stderr.contains("\nhint: it "), "{run:?}");
     }
     let run = serve(&given.token).ok();
     assert!(run.stderr.contains("claude on regtest; 50,000 sat left"), "{run:?}");
