@@ -3,6 +3,7 @@
 use granted_core::spend::Network;
 use granted_core::time::Clock as _;
 use granted_sats::Seed;
+use granted_sats::config::{Config, origin};
 use granted_sats::seed::Length;
 use granted_sats::wallet::WalletError;
 use zeroize::Zeroizing;
@@ -64,6 +65,7 @@ fn add(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     // The same words may have been used elsewhere before.
     wallet.create(&seed.public_keys(place.network)?, None)?;
     out.line(format_args!("the wallet is on {} too from now on", place.network));
+    say_who(place, out);
     Ok(0)
 }
 
@@ -92,18 +94,29 @@ fn begin(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
     let wallet = place.home.wallet(place.network);
     wallet.create(&seed.public_keys(place.network)?, born)?;
     drop(seed);
-    let config = granted_sats::config::Config { network: place.network, ..place.config.clone() };
+    let config = Config { network: place.network, ..place.config.clone() };
     config.save(&place.home)?;
     out.line(format_args!(
         "the wallet is in `{}`, on {}",
         place.home.path().display(),
         place.network
     ));
+    say_who(&place, out);
     if restore && terminal.confirm("look for its coins now?")? {
         place.look(&wallet, false, out)?;
     }
     out.remark("an address to be paid at: sats receive");
     Ok(0)
+}
+
+/// Says who sees the wallet's addresses, where nobody was chosen for that.
+fn say_who(place: &Place, out: &Out) {
+    if let Some(entry) = place.built_in() {
+        let who = origin(&entry.url);
+        out.remark(format_args!(
+            "{who} tells it the chain, and sees its addresses; your own: sats providers add"
+        ));
+    }
 }
 
 /// On mainnet the person is to know what this is.

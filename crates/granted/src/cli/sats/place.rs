@@ -79,6 +79,13 @@ impl Place {
         }
     }
 
+    /// The provider that nobody chose: the one that is built in, where it is asked.
+    pub(super) fn built_in(&self) -> Option<Entry> {
+        let none = self.given.is_empty()
+            && self.config.providers.values().all(|entry| entry.network != self.network);
+        none.then(|| Entry::built_in(self.network))
+    }
+
     /// The wallet of the network, which is there.
     pub(super) fn wallet(&self) -> Result<Wallet, Failure> {
         let wallet = self.home.wallet(self.network);

@@ -111,6 +111,8 @@ fn twenty_four_words_are_made_and_restored() {
     pty.password("the same again: ", PASSWORD);
     let run = pty.end().ok();
     assert_eq!(words.split(' ').count(), 24, "{}", pty.shown);
+    let who = "https://mempool.space tells it the chain, and sees its addresses";
+    assert!(run.stderr.contains(who), "{run:?}");
     // The words are on the terminal and nowhere else.
     assert!(!format!("{run:?}").contains(&words[..20]));
     let again = nobody();
