@@ -77,6 +77,16 @@ pub enum TextError {
         /// The first offender.
         character: char,
     },
+    /// A character that is none of a small set.
+    #[error("{what}: it may not hold the character {}, only {set}", Escaped(*.character))]
+    NoneOf {
+        /// What it was to be.
+        what: &'static str,
+        /// The first offender.
+        character: char,
+        /// What it may hold.
+        set: &'static str,
+    },
 }
 
 struct Escaped(char);

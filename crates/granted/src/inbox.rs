@@ -51,6 +51,8 @@ pub enum What {
     Staged,
     /// A payment that can be approved.
     Asked,
+    /// A payment that lies outside its grant by now, so that it can only be declined.
+    Outside,
     /// A payment that is signed, and that the network may not have.
     Unsent,
     /// A change set that was cut off while it was applied, or a payment in mid-approval.
@@ -67,6 +69,7 @@ impl What {
             What::Uncertain => "uncertain",
             What::Staged => "staged",
             What::Asked => "asked",
+            What::Outside => "outside",
             What::Unsent => "unsent",
             What::CutOff => "cut off",
             What::Unresolved => "unresolved",

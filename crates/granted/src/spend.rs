@@ -42,7 +42,7 @@ use granted_store::custody::Folder;
 
 use crate::book::{Book, BookError};
 use crate::ledger::witness::Doubt;
-pub(crate) use gather::{each_row, named};
+pub(crate) use gather::each_row;
 
 /// The spends of one network: its rows in the book, and the documents of its grants.
 pub struct Spends<'b> {
@@ -88,6 +88,9 @@ pub enum SpendError {
     /// A process acts for it.
     #[error("request {0} is being executed now")]
     Executing(RequestId),
+    /// It was declined before.
+    #[error("request {0} was declined already")]
+    Dismissed(RequestId),
     /// It cannot be declined any more, or is no longer what it was.
     #[error("request {id} is {status}: {what}")]
     Past {

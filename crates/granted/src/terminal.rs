@@ -24,6 +24,9 @@ const MAX_LINE: usize = 4_096;
 /// The fewest characters of a new password.
 pub const MIN_PASSWORD: usize = 8;
 
+/// How often a new password is asked for.
+const PASSWORD_TRIES: usize = 3;
+
 /// In the place of a character of the terminal's: there is none.
 const NO_KEY: u8 = 0;
 
@@ -91,8 +94,18 @@ impl Terminal {
         self.ask(prompt, LocalModes::ECHONL)
     }
 
-    /// Asks for a new password, twice.
+    /// Asks for a new password, twice; all over again where it was too short or mistyped, up to three times.
     pub fn new_password(&self, of: &str) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
+        let mut asked = self.new_password_once(of);
+        for _ in 1..PASSWORD_TRIES {
+            let Err(error @ (TerminalError::Short | TerminalError::Differ)) = &asked else { break };
+            self.line(&error.to_string())?;
+            asked = self.new_password_once(of);
+        }
+        asked
+    }
+
+    fn new_password_once(&self, of: &str) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
         let password = self.password(&format!("new password for {of}: "))?;
         let characters = str::from_utf8(&password).map_or(password.len(), |p| p.chars().count());
         if characters < MIN_PASSWORD {

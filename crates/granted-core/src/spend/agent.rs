@@ -11,7 +11,7 @@ text_type!(
     AgentName,
     |text| {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
-        bounded("agent name", 32, text, plain)
+        bounded("agent name", 32, text, "a-z 0-9 _ -", plain)
     }
 );
 
@@ -28,21 +28,21 @@ text_type!(
     IdempotencyKey,
     |text| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-        bounded("idempotency key", 64, text, plain)
+        bounded("idempotency key", 64, text, "A-Z a-z 0-9 _ -", plain)
     }
 );
 
 text_type!(
     /// An address in the one spelling that the network's rules give it: 1 to 128 of `A-Za-z0-9`.
     Address,
-    |text| bounded("address", 128, text, |c| c.is_ascii_alphanumeric())
+    |text| bounded("address", 128, text, "A-Z a-z 0-9", |c| c.is_ascii_alphanumeric())
 );
 
 text_type!(
     /// A transaction's id: 64 lower-case hexadecimal digits.
     Txid,
     |text| match text.len() {
-        64 => bounded("txid", 64, text, |c| matches!(c, '0'..='9' | 'a'..='f')),
+        64 => bounded("txid", 64, text, "0-9 a-f", |c| matches!(c, '0'..='9' | 'a'..='f')),
         _ => Err(TextError::Length { what: "txid", max: 64, unit: "digits" }),
     }
 );
@@ -51,13 +51,14 @@ fn bounded(
     what: &'static str,
     max: usize,
     text: &str,
+    set: &'static str,
     fits: impl Fn(char) -> bool,
 ) -> Result<(), TextError> {
     if text.is_empty() || text.chars().nth(max).is_some() {
         return Err(TextError::Length { what, max, unit: "characters" });
     }
     match text.chars().find(|c| !fits(*c)) {
-        Some(character) => Err(TextError::Character { what, character }),
+        Some(character) => Err(TextError::NoneOf { what, character, set }),
         None => Ok(()),
     }
 }
@@ -82,6 +83,8 @@ mod tests {
         for bad in ["", "a.b", "a b", &"k".repeat(65)] {
             assert!(IdempotencyKey::new(bad).is_err(), "{bad}");
         }
+        let error = AgentName::new("Claude").unwrap_err().to_string();
+        assert_eq!(error, "agent name: it may not hold the character `C`, only a-z 0-9 _ -");
         assert!(Txid::new("0a".repeat(32)).is_ok());
         for bad in ["", &"0A".repeat(32), &"0".repeat(63)] {
             assert!(Txid::new(bad).is_err(), "{bad}");

@@ -66,13 +66,19 @@ pub enum Decision<T> {
     Deny(Deny, Box<Draft>),
 }
 
+/// Whether the request waits for an approval.
+pub fn approvable(request: &Request) -> Result<(), Refusal> {
+    if request.state.is_approvable() {
+        return Ok(());
+    }
+    let (id, status) = (request.id, request.state.status());
+    Err(Refusal::NotApprovable { id, status, what: super::reply::advice(request) })
+}
+
 /// Holds the request against its grant, with this fee.
 pub fn stage(facts: &Facts, fee: Sats) -> Result<Decision<&GrantState>, Refusal> {
     let request = &facts.request;
-    if !request.state.is_approvable() {
-        let (id, status) = (request.id, request.state.status());
-        return Err(Refusal::NotApprovable { id, status, what: super::reply::advice(request) });
-    }
+    approvable(request)?;
     if let Some(behind) = clock_behind(facts.now, facts.head) {
         return Err(Refusal::ClockBehind(behind));
     }

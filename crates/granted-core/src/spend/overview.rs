@@ -78,6 +78,16 @@ impl Overview {
         self.agents.values().filter_map(|agent| self.grants.get(agent.grant.as_ref()?))
     }
 
+    /// A grant, by its id.
+    pub fn grant(&self, id: &GrantId) -> Option<&GrantState> {
+        self.grants.get(id)
+    }
+
+    /// All requests, by their ids.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.requests.values()
+    }
+
     /// All requests.
     pub fn into_requests(self) -> impl Iterator<Item = Request> {
         self.requests.into_values()

@@ -1,5 +1,6 @@
 //! Bitcoin Core, or a node that speaks as it does, over its RPC interface. No wallet of the node is used.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bdk_bitcoind_rpc::bitcoincore_rpc::jsonrpc::minreq_http::{Builder, HttpError};
@@ -37,7 +38,10 @@ impl Core {
             (None, Some(path)) => Auth::CookieFile(path.clone()),
             (None, None) => Auth::None,
         };
-        let unreadable = |_| trouble(&origin, "wants a cookie, and its file cannot be read");
+        let unreadable = |_| {
+            let path = entry.cookie.as_deref().unwrap_or(Path::new("")).display();
+            trouble(&origin, format!("wants a cookie, and `{path}` cannot be read"))
+        };
         let (name, password) = auth.get_user_pass().map_err(unreadable)?;
         let bad_url = |_| trouble(&origin, "is no URL of a node");
         let mut builder = Builder::new().timeout(REQUEST).url(&url).map_err(bad_url)?;

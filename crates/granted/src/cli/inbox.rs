@@ -69,7 +69,9 @@ fn say(waiting: &Waiting, now: Stamp, out: &Out) {
     }
     let mark = match waiting.what {
         What::Staged | What::Asked => Mark::Good,
-        What::Uncertain | What::Unsent | What::CutOff | What::Unresolved => Mark::Doubt,
+        What::Uncertain | What::Outside | What::Unsent | What::CutOff | What::Unresolved => {
+            Mark::Doubt
+        }
     };
     let ends = waiting.ends.map(|end| format!(", ends {}", Relative { stamp: end, now }));
     out.line(format_args!(

@@ -1,7 +1,7 @@
 //! Approving a request: the one way to a signer.
 
 use granted_core::ledger::Draft;
-use granted_core::spend::approve::{Decision, Facts, Refusal, commit, matches, stage};
+use granted_core::spend::approve::{Decision, Facts, Refusal, approvable, commit, matches, stage};
 use granted_core::spend::chain::{Chain, Key, Prepared, Transaction, Transactions};
 use granted_core::spend::claim::{Invoked, SigningClaim, Stopped};
 use granted_core::spend::document::Standing;
@@ -57,6 +57,19 @@ pub struct Approved {
     pub remaining: Sats,
 }
 
+/// The request that this id, or beginning of one, names, brought up to what the world shows; an error if
+/// it waits for no approval.
+pub fn waiting(
+    spends: &Spends<'_>,
+    id: &str,
+    transactions: &dyn Transactions,
+) -> Result<Request, SpendError> {
+    let named = gather::named(spends, id)?;
+    let request = bring_up(spends, &named, transactions)?.unwrap_or(named);
+    approvable(&request)?;
+    Ok(request)
+}
+
 /// Approves the request that this id, or beginning of one, names.
 ///
 /// An error before the signer was asked leaves the request as it was, but for one that is recorded:
@@ -67,9 +80,7 @@ pub fn approve(
     hands: &mut Hands<'_>,
 ) -> Result<Approved, SpendError> {
     witness::check(spends.book)?;
-    let request = gather::named(spends, id)?;
-    let id = request.id;
-    bring_up(spends, &request, hands.transactions)?;
+    let id = waiting(spends, id, hands.transactions)?.id;
     // Nobody is asked for what lies outside the grant.
     if let Held::Ended(request) = hold(spends, id, Sats::ZERO)? {
         return approved(spends, *request);

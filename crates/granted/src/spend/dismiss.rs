@@ -1,8 +1,8 @@
 //! Declining a request.
 
-use granted_core::spend::Request;
 use granted_core::spend::reply::advice;
 use granted_core::spend::settle::dismissed;
+use granted_core::spend::{Request, State};
 use granted_core::store::AppendError;
 
 use super::settle::again;
@@ -15,7 +15,10 @@ pub fn dismiss(spends: &Spends<'_>, id: &str) -> Result<Request, SpendError> {
     loop {
         let Some(draft) = dismissed(&request, &spends.book.by(None)) else {
             let (id, status) = (request.id, request.state.status());
-            return Err(SpendError::Past { id, status, what: advice(&request) });
+            return Err(match request.state {
+                State::Dismissed => SpendError::Dismissed(id),
+                _ => SpendError::Past { id, status, what: advice(&request) },
+            });
         };
         let written = spends.book.append(&[draft]);
         request = again(spends, request.id)?;

@@ -455,7 +455,7 @@ fn ids_may_be_shortened_but_not_guessed() {
     }
     let id = first.id.to_string();
     assert_eq!(dismiss(&spends, &id[..20]).unwrap().id, first.id);
-    assert!(dismiss(&spends, &id).unwrap_err().to_string().contains("is dismissed"));
+    assert!(dismiss(&spends, &id).unwrap_err().to_string().contains("was declined already"));
 }
 
 #[test]

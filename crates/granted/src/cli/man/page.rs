@@ -23,11 +23,12 @@ pub(super) fn all(command: Command) -> Vec<(String, String)> {
     pages
 }
 
-/// The page of the program `sats`, with its file's name.
+/// The page of the program `sats`, with its file's name. Its verbs have their pages as those of `granted sats`.
 pub(super) fn sats(command: Command) -> (String, String) {
     let command = built(command);
     let man = man(command.clone());
-    (man.get_filename(), alone(&man, &command, "`granted`(1), `granted-sats`(1)"))
+    let verbs = command.display_name("granted-sats");
+    (man.get_filename(), alone(&man, &verbs, "`granted`(1), `granted-sats`(1)"))
 }
 
 /// The whole manual: what concerns every verb, and each of them in short.
@@ -93,7 +94,7 @@ fn alone(man: &Man, verb: &Command, besides: &str) -> String {
     let mut page = Page::begin(man);
     if verb.has_subcommands() {
         page.heading("VERBS");
-        page.body(|w| man.render_subcommands_section(w));
+        page.body(|w| self::man(verb.clone()).render_subcommands_section(w));
     }
     let help = after_help(verb);
     let mut paragraphs = help.split("\n\n");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use granted_core::spend::Sats;
 use granted_core::spend::agent::Address;
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
@@ -62,7 +63,8 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         };
         let to = recipient(entry).map(|to| format!(" to {to}")).unwrap_or_default();
         let way = word(entry.direction);
-        out.line(format_args!("{when:<20}  {way:<8} {:>+14} sat  {}{to}", entry.net, entry.txid));
+        let net = signed(entry.net);
+        out.line(format_args!("{when:<20}  {way:<8} {net:>16} sat  {}{to}", entry.txid));
     }
     if entries.is_empty() {
         out.remark(format_args!("nothing came and nothing went on {}", place.network));
@@ -90,6 +92,12 @@ fn json<'a>(entry: &Entry, recipient: Option<&'a Address>) -> EntryJson<'a> {
     }
 }
 
+/// What came or went, with its sign, as amounts are shown.
+pub(super) fn signed(net: i64) -> String {
+    let sats = Sats::new(net.unsigned_abs()).unwrap_or(Sats::MAX);
+    format!("{}{sats}", if net < 0 { '-' } else { '+' })
+}
+
 fn word(direction: Direction) -> &'static str {
     match direction {
         Direction::Sent => "sent",
@@ -100,4 +108,15 @@ fn word(direction: Direction) -> &'static str {
 
 fn stamp(seconds: u64) -> Stamp {
     Stamp::from_micros(i64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_came_or_went_has_its_sign_and_its_thousands() {
+        for (net, shown) in [(0, "+0"), (1_000_000, "+1,000,000"), (-50_141, "-50,141"), (-7, "-7")]
+        {
+            assert_eq!(super::signed(net), shown);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use granted_core::spend::Network;
 use granted_core::time::Clock as _;
 use granted_sats::Seed;
+use granted_sats::config::{Config, origin};
 use granted_sats::seed::Length;
 use granted_sats::wallet::WalletError;
 use zeroize::Zeroizing;
@@ -12,13 +13,13 @@ use super::super::failure::{Failure, Kind};
 use super::super::out::Out;
 use super::place::{Place, seconds, unseen};
 use crate::clock::SystemClock;
-use crate::terminal::{Terminal, TerminalError};
+use crate::terminal::Terminal;
 
 /// Make a wallet, restore one from its words, or add a network to one.
 ///
 /// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
-/// least 8 characters twice; if the two differ three times, or one is shorter, no wallet is made, and the
-/// words that were shown are of no use. If there is a wallet, it is given the network that --network names.
+/// least 8 characters twice. If it is shorter, or the two differ, you are asked again, three times in all;
+/// after that no wallet is made, and the words that were shown are of no use. If there is a wallet, it is given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
@@ -36,24 +37,20 @@ Examples:
   sats init --restore
   sats init --network mainnet";
 
-/// How often a new password is asked for.
-const PASSWORD_TRIES: usize = 3;
-
 /// What is typed before keys of mainnet are kept here.
 const HOT: &str = "hot wallet";
 
 pub(super) fn run(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
     person("sats init")?;
     unseen();
-    let terminal = Terminal::open()?;
     match place.home.has_seed()? {
-        true => add(args, &place, &terminal, out),
-        false => begin(args, place, &terminal, out),
+        true => add(args, &place, out),
+        false => begin(args, place, out),
     }
 }
 
 /// Gives a wallet that is there another network.
-fn add(args: &Args, place: &Place, terminal: &Terminal, out: &Out) -> Result<u8, Failure> {
+fn add(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     if args.restore || args.words.is_some() {
         let path = place.home.path().display();
         return Err(Failure::refused(format!("there is a wallet in `{path}` already")));
@@ -62,45 +59,49 @@ fn add(args: &Args, place: &Place, terminal: &Terminal, out: &Out) -> Result<u8,
     if wallet.exists()? {
         return Err(WalletError::Exists(place.network).into());
     }
-    know(place.network, terminal)?;
-    let seed = place.unlock(terminal)?;
+    let terminal = Terminal::open()?;
+    know(place.network, &terminal)?;
+    let seed = place.unlock(&terminal)?;
     // The same words may have been used elsewhere before.
     wallet.create(&seed.public_keys(place.network)?, None)?;
     out.line(format_args!("the wallet is on {} too from now on", place.network));
+    say_who(place, out);
     Ok(0)
 }
 
 /// Makes or restores the wallet.
-fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8, Failure> {
-    know(place.network, terminal)?;
+fn begin(args: &Args, place: Place, out: &Out) -> Result<u8, Failure> {
+    let terminal = Terminal::open()?;
+    know(place.network, &terminal)?;
     let restore = args.restore
         || (args.words.is_none() && terminal.confirm("restore a wallet from its words?")?);
     let (seed, born) = match restore {
-        true => (ask(terminal)?, None),
+        true => (ask(&terminal)?, None),
         false => {
             let length = match args.words.as_deref() {
                 Some("24") => Length::TwentyFour,
                 _ => Length::Twelve,
             };
             let seed = Seed::generate(length).map_err(Failure::system)?;
-            show(&seed, terminal)?;
+            show(&seed, &terminal)?;
             (seed, Some(seconds(SystemClock.now())))
         }
     };
-    let password = new_password(terminal).map_err(|e| {
+    let password = terminal.new_password("the wallet").map_err(|e| {
         Failure::from(e).hint("no wallet was made, and the words above are of no use: begin again")
     })?;
     place.home.write_seed(&seed, &password)?;
     let wallet = place.home.wallet(place.network);
     wallet.create(&seed.public_keys(place.network)?, born)?;
     drop(seed);
-    let config = granted_sats::config::Config { network: place.network, ..place.config.clone() };
+    let config = Config { network: place.network, ..place.config.clone() };
     config.save(&place.home)?;
     out.line(format_args!(
         "the wallet is in `{}`, on {}",
         place.home.path().display(),
         place.network
     ));
+    say_who(&place, out);
     if restore && terminal.confirm("look for its coins now?")? {
         place.look(&wallet, false, out)?;
     }
@@ -108,15 +109,14 @@ fn begin(args: &Args, place: Place, terminal: &Terminal, out: &Out) -> Result<u8
     Ok(0)
 }
 
-/// Asks for the wallet's password; again where it was mistyped, since words were shown already.
-fn new_password(terminal: &Terminal) -> Result<Zeroizing<Vec<u8>>, TerminalError> {
-    let mut asked = terminal.new_password("the wallet");
-    for _ in 1..PASSWORD_TRIES {
-        let Err(error @ TerminalError::Differ) = &asked else { break };
-        terminal.line(&error.to_string())?;
-        asked = terminal.new_password("the wallet");
+/// Says who sees the wallet's addresses, where nobody was chosen for that.
+fn say_who(place: &Place, out: &Out) {
+    if let Some(entry) = place.built_in() {
+        let who = origin(&entry.url);
+        out.remark(format_args!(
+            "{who} tells it the chain, and sees its addresses; your own: sats providers add"
+        ));
     }
-    asked
 }
 
 /// On mainnet the person is to know what this is.

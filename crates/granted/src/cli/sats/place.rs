@@ -79,6 +79,13 @@ impl Place {
         }
     }
 
+    /// The provider that nobody chose: the one that is built in, where it is asked.
+    pub(super) fn built_in(&self) -> Option<Entry> {
+        let none = self.given.is_empty()
+            && self.config.providers.values().all(|entry| entry.network != self.network);
+        none.then(|| Entry::built_in(self.network))
+    }
+
     /// The wallet of the network, which is there.
     pub(super) fn wallet(&self) -> Result<Wallet, Failure> {
         let wallet = self.home.wallet(self.network);
@@ -111,7 +118,11 @@ impl Place {
             Ok(()) => Ok(Synced::Fresh),
             Err(PrepareError::Choice(choice)) => Err(PrepareError::Choice(choice).into()),
             Err(error) => {
-                out.remark(format_args!("note: {}", Shown(&error.to_string())));
+                let failure = Failure::from(error);
+                out.remark(format_args!("note: {}", Shown(&failure.message)));
+                if let Some(hint) = failure.hint {
+                    out.remark(format_args!("hint: {}", Shown(&hint)));
+                }
                 out.remark("note: this is what the wallet saw before");
                 Ok(Synced::Failed)
             }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use granted_core::spend::Sats;
 use granted_core::spend::agent::Txid;
+use granted_core::spend::{Network, Sats};
 use granted_sats::bitcoin::Amount;
 use granted_sats::network;
 use granted_sats::prepare::{Order, PrepareError, Ready};
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let rate = review::fee_rate(args.fee_rate);
     if args.dry_run || args.export_psbt.is_some() {
         let ready = live.ready(&order, rate, args.export_psbt.is_some());
-        return unsigned(&ready?, args.export_psbt.as_deref(), out);
+        return unsigned(&ready?, place.network, args.export_psbt.as_deref(), out);
     }
     let terminal = Terminal::open()?;
     let ready = live.ready(&order, rate, true)?;
@@ -109,7 +109,12 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
 }
 
 /// Says what would be signed, and writes it where that was asked for.
-fn unsigned(ready: &Ready, file: Option<&Path>, out: &Out) -> Result<u8, Failure> {
+fn unsigned(
+    ready: &Ready,
+    network: Network,
+    file: Option<&Path>,
+    out: &Out,
+) -> Result<u8, Failure> {
     if let Some(file) = file {
         write_new(file, ready.psbt.to_string().as_bytes())?;
     }
@@ -131,7 +136,7 @@ fn unsigned(ready: &Ready, file: Option<&Path>, out: &Out) -> Result<u8, Failure
     }
     out.line(format_args!("pay    {amount_sat:>15} sat to {recipient}"));
     out.line(format_args!("fee    {fee_sat:>15} sat"));
-    out.line(format_args!("total  {total_sat:>15} sat"));
+    out.line(format_args!("total  {total_sat:>15} sat on {network}"));
     if !ready.kept_back.is_empty() {
         out.line(format_args!("{} outputs are kept back", ready.kept_back.len()));
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::super::failure::Failure;
 use super::super::out::Out;
+use super::history::signed;
 use super::place::{Place, Synced};
 
 /// Say how far the payments are that were signed here.
@@ -138,7 +139,7 @@ fn one(txid: &str, wallet: &Wallet, state: &State, out: &Out) -> Result<u8, Fail
     let (id, seen) = (entry.txid.to_string(), SeenJson::from(entry.seen));
     match out.is_json() {
         true => out.value(&EntryJson { txid: &id, net_sat: entry.net, fee_sat: entry.fee, seen }),
-        false => out.line(format_args!("{id}  {:+} sat, {}", entry.net, words(entry.seen))),
+        false => out.line(format_args!("{id}  {} sat, {}", signed(entry.net), words(entry.seen))),
     }
     Ok(0)
 }

@@ -100,14 +100,10 @@ impl From<PrepareError> for Failure {
             }
             PrepareError::Sync(SyncError::Behind { .. }) => Failure::new(Kind::Provider, error)
                 .hint("if it is right, and another one was not: sats balance --rescan"),
-            PrepareError::Sync(SyncError::Provider(ref provider))
-                if provider.why.contains("certificate") =>
-            {
-                Failure::new(Kind::Provider, error).hint(
-                    "a server of your own: ask it without TLS on this machine, or through a tunnel",
-                )
+            PrepareError::Sync(SyncError::Provider(ref provider)) => {
+                let hint = to_mend(&provider.why);
+                Failure::new(Kind::Provider, error).hint(hint)
             }
-            PrepareError::Sync(_) => Failure::new(Kind::Provider, error),
             PrepareError::Empty => Failure::refused(error).hint("to have it paid to: sats receive"),
             PrepareError::KeptBack => {
                 Failure::refused(error).hint("to spend them all the same: --allow-dust")
@@ -123,5 +119,24 @@ impl From<PrepareError> for Failure {
             PrepareError::Record(_) => Failure::new(Kind::Wallet, error),
             error => Failure::refused(error),
         }
+    }
+}
+
+/// What a person can do about a provider that does not do its part.
+fn to_mend(why: &str) -> &'static str {
+    match why {
+        why if why.contains("certificate") => {
+            "a server of your own: ask it without TLS on this machine, or through a tunnel"
+        }
+        why if why.contains("cookie") => {
+            "does the node run? It makes the file when it starts, and removes it when it ends"
+        }
+        why if why.contains("let this user in") => {
+            "name the user in the URL, as USER:PASSWORD@, or the node's file with --cookie"
+        }
+        why if why.contains("cannot be reached") => {
+            "does it run? What is configured: sats providers list"
+        }
+        _ => "what is configured: sats providers list",
     }
 }

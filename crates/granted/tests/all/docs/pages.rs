@@ -77,6 +77,15 @@ fn every_verb_and_flag_has_its_place() {
             assert!(section(&page, "VERBS").contains(&below), "{name}: {below}");
         }
     }
+    // What the page of `sats` names is there.
+    let (_, sats) = pages.last().unwrap();
+    let sats = rendered(&home, sats);
+    let listed: Vec<&str> =
+        section(&sats, "VERBS").split_whitespace().filter(|word| word.ends_with("(1)")).collect();
+    assert!(listed.contains(&"granted-sats-init(1)"), "{listed:?}");
+    for page in listed {
+        assert!(names.contains(&page.replace("(1)", ".1")), "{page}");
+    }
     for argument in command.get_arguments() {
         assert!(whole.contains(&named(argument)), "{}", named(argument));
     }

@@ -113,7 +113,8 @@ fn an_agent_asks_a_person_approves_and_the_chain_has_it() {
     assert_eq!(node.received(&to), 4_500);
     assert_eq!(ada.status(txid)["seen"], "confirmed");
     // A request is signed once: not again, and not for a higher fee.
-    given.approve(&id).exits(1);
+    let again = ada.run(&["agent", "approve", &id]).exits(1);
+    assert!(again.stderr.contains(&format!("is sent: it was sent as {txid}")), "{again:?}");
     let bump = ada.signs(&["tx", "bump", txid, "--fee-rate", "50"]).exits(1);
     assert!(bump.stderr.contains("a request is signed once"), "{bump:?}");
 
@@ -161,11 +162,14 @@ fn who_chooses_from_the_list_is_asked_all_the_same() {
     pty.until("q to cancel: ");
     pty.line("q");
     assert_eq!(pty.end().ok().json(), json!({"status": "cancelled"}));
-    let dismissed = given.ada.json(&["agent", "dismiss", &first]);
-    assert_eq!(dismissed, json!({"id": first, "status": "dismissed"}));
     // Nobody can be asked here.
     let run = given.ada.run(&["agent", "approve", "--json"]).exits(1);
     assert!(run.stderr.contains("no_terminal"), "{run:?}");
+    let dismissed = given.ada.json(&["agent", "dismiss", &first]);
+    assert_eq!(dismissed, json!({"id": first, "status": "dismissed"}));
+    // Nor need anybody be.
+    let run = given.ada.run(&["agent", "approve"]).ok();
+    assert_eq!(run.stderr, "nothing waits for approval on regtest\n");
     client.end();
     assert_eq!(given.statuses(), ["sent", "dismissed"]);
 }
@@ -243,8 +247,16 @@ fn a_list_says_what_would_be_denied() {
     assert!(listed().contains(&format!("sats agent approve {id}")));
     given.ada.run(&["agent", "revoke", "claude"]).ok();
     let revoked = listed();
-    assert!(revoked.contains("pending_approval") && revoked.contains(" revoked "), "{revoked}");
+    assert!(revoked.contains("pending_approval") && revoked.contains(" revoked: "), "{revoked}");
+    assert!(revoked.contains(&format!("sats agent dismiss {id}\n")), "{revoked}");
     assert!(!revoked.contains("sats agent approve"), "{revoked}");
+    assert_eq!(given.statuses(), ["pending_approval"]);
+    // Nor where all that waits is listed.
+    let inbox = given.ada.home.say("inbox --json").ok().json();
+    assert_eq!((&inbox["what"], &inbox["id"]), (&json!("outside"), &json!(id)), "{inbox}");
+    assert_eq!(inbox["command"], format!("sats agent dismiss {id}"));
+    let inbox = given.ada.home.say("inbox").ok().stdout;
+    assert!(inbox.starts_with("outside ") && inbox.contains("was revoked"), "{inbox}");
     client.end();
 }
 
@@ -284,8 +296,9 @@ fn what_is_not_there_needs_no_terminal() {
     let run = given.ada.run(&["send", "x", "1k", "--fee-rate", "no"]).exits(2);
     assert!(run.stderr.contains("a fee rate is a whole number of sat for each vB"), "{run:?}");
     let (first, second) = (given.node.address(), given.node.address());
-    let words = ["agent", "grant", "bob", "--budget", "1k", "--to", &first, "--json"];
-    given.ada.signs(&words).ok();
+    let words = ["agent", "grant", "bob", "--budget", "1k", "--max-tx", "2k", "--to", &first];
+    let run = given.ada.signs(&words).ok();
+    assert!(run.stderr.contains("note: --max-tx is above --budget"), "{run:?}");
     let run = given.ada.run(&["agent", "disallow", "bob", &second]).ok();
     assert!(run.stderr.contains("hint: who is on it: sats agent list"), "{run:?}");
 }
@@ -331,6 +344,7 @@ fn a_session_begins_only_with_the_token_of_a_grant() {
     {
         let run = serve(token).exits(1);
         assert!(run.stderr.contains(why) && run.stdout.is_empty(), "{run:?}");
+        assert!(run.stderr.contains("\nhint: it "), "{run:?}");
     }
     let run = serve(&given.token).ok();
     assert!(run.stderr.contains("claude on regtest; 50,000 sat left"), "{run:?}");
@@ -356,6 +370,12 @@ fn providers_that_are_ambiguous_keep_nobody_from_filing() {
     };
     add("one");
     add("two");
+    // As a person may write it.
+    let path = given.ada.home.root().join("sats/config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let ambiguous = config.replace("[use]\nregtest = \"one\"\n", "");
+    assert_ne!(config, ambiguous);
+    std::fs::write(&path, ambiguous).unwrap();
     let mut command =
         given.ada.home.command(["sats", "--network", "regtest", "agent", "serve", "claude"]);
     command.env("SATS_AGENT_TOKEN", &given.token);

@@ -139,9 +139,39 @@ fn who_is_not_there_is_said() {
         ada.init();
         let run = ada.run(&["balance", "--json"]).ok();
         assert!(run.stderr.contains("127.0.0.1:1` cannot be reached"), "{run:?}");
+        assert!(run.stderr.contains("hint: does it run?"), "{run:?}");
         assert_eq!(run.json()["synced"], false);
         discreet(&run);
+        // Whoever would pay is told the same.
+        let run = ada.run(&["send", &ada.address(), "1k", "--dry-run"]).exits(1);
+        assert!(run.stderr.contains("hint: does it run?"), "{run:?}");
     }
+}
+
+/// A node lets in whom its cookie file, or its own configuration, names.
+#[test]
+fn a_node_says_whom_it_lets_in() {
+    let node = Node::start();
+    let mut ada = Person::new(&format!("core={}", node.url()));
+    ada.init();
+    let told = |ada: &Person| ada.run(&["send", &ada.address(), "1k", "--dry-run"]).exits(1);
+    let run = told(&ada);
+    assert!(run.stderr.contains("does not let this user in"), "{run:?}");
+    assert!(run.stderr.contains("hint: name the user in the URL, as USER:PASSWORD@"), "{run:?}");
+    ada.flags.truncate(2);
+    let add = |cookie: &str| {
+        ada.run(&["providers", "add", "node", "core", &node.url(), "--cookie", cookie])
+    };
+    let run = add("btc/.cookie").exits(2);
+    assert!(run.stderr.contains("`btc/.cookie` is relative"), "{run:?}");
+    add("/nowhere/.cookie").ok();
+    let run = told(&ada);
+    assert!(
+        run.stderr.contains("`/nowhere/.cookie` cannot be read\nhint: does the node run?"),
+        "{run:?}"
+    );
+    let run = ada.run(&["tx", "broadcast", "./nofile"]).exits(1);
+    assert!(run.stderr.contains("`./nofile`: there is no such file"), "{run:?}");
 }
 
 /// Whoever answers in the place of a server has no certificate for its name.

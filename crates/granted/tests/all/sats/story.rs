@@ -31,6 +31,10 @@ fn story(node: &Node, provider: &str, until: Until<'_>) {
     let to = node.address();
     let dry = ada.json(&["send", &to, "50k", "--dry-run", "--fee-rate", "2"]);
     assert_eq!((&dry["amount_sat"], &dry["dry_run"]), (&json!(50_000), &json!(true)), "{dry}");
+    let words = ada.run(&["send", &to, "50k", "--dry-run", "--fee-rate", "2"]).ok().stdout;
+    assert!(words.contains(" sat on regtest\n"), "{words}");
+    let came = ada.run(&["history"]).ok().stdout;
+    assert!(came.contains(" +1,000,000 sat "), "{came}");
     assert!(node.mempool().is_empty());
 
     let sent = ada.send(&to, "50k", &["--fee-rate", "2"]).ok().json();
@@ -130,10 +134,23 @@ fn providers_may_be_exchanged() {
     node.mine(1);
     assert_eq!(ada.balance(), 1_500_000);
     let mut electrum = Electrum::start(&node);
-    ada.run(&["providers", "add", "server", "electrum", &electrum.url()]).ok();
-    let several = ada.run(&["balance"]).exits(1);
-    assert!(several.stderr.contains("several providers of regtest"), "{several:?}");
+    let run = ada.run(&["providers", "add", "My Server", "electrum", &electrum.url()]).exits(2);
+    assert!(run.stderr.contains("1 to 32 of a-z 0-9 _ -"), "{run:?}");
+    // The one that was used goes on being used.
+    let added = ada.run(&["providers", "add", "server", "electrum", &electrum.url()]).ok();
+    assert!(added.stderr.contains("regtest has several, and uses node: "), "{added:?}");
+    let used = |name: &str| {
+        let listed = ada.json(&["providers", "list"]);
+        let is = |entry: &&Value| entry["name"] == name;
+        listed.as_array().unwrap().iter().find(is).unwrap()["used"] == true
+    };
+    assert!(used("node") && !used("server"));
+    assert_eq!(ada.balance(), 1_500_000);
     ada.run(&["providers", "use", "server"]).ok();
+    assert!(used("server") && !used("node"));
+    // Nor does one that is changed take its place.
+    ada.run(&add).ok();
+    assert!(used("server"));
     node.pay(&ada.address(), 250_000);
     node.mine(1);
     electrum.until(&node);

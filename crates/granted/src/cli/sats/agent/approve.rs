@@ -14,8 +14,8 @@ use super::super::super::out::Out;
 use super::super::place::Place;
 use super::pick::{Picked, pick};
 use super::{Asked, place_of, spends};
-use crate::spend::approve::{Approved, Hands, Person, Review, approve};
-use crate::spend::{SpendError, named};
+use crate::spend::SpendError;
+use crate::spend::approve::{Approved, Hands, Person, Review, approve, waiting};
 use crate::terminal::Terminal;
 
 /// Approve a request: prepare it on the chain as it is now, review it, and sign and send it with your
@@ -111,19 +111,25 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let there = args.id.as_deref().map(|id| place_of(place, &book, id));
     let place = there.as_ref().unwrap_or(place);
     let (spends, wallet) = (spends(place, &book), place.wallet()?);
+    let records = wallet.records();
     if let Some(id) = &args.id {
-        // Nobody is asked for a terminal for what is not there.
-        named(&spends, id)?;
+        // Nobody is asked for a terminal for what is not there, or past that.
+        waiting(&spends, id, &records)?;
     }
-    let (records, terminal) = (wallet.records(), Terminal::open()?);
     let (id, asks) = match &args.id {
         Some(id) => (id.clone(), !args.yes),
         // Who chose from a list is asked, whatever was said before.
-        None => match pick(&spends, &records, &terminal)? {
+        None => match pick(&spends, &records)? {
             Picked::Request(id) => (id.to_string(), true),
             Picked::None => return cancelled(None, out),
+            Picked::Nothing if out.is_json() => return cancelled(None, out),
+            Picked::Nothing => {
+                out.remark(format_args!("nothing waits for approval on {}", place.network));
+                return Ok(0);
+            }
         },
     };
+    let terminal = Terminal::open()?;
     let mut chain = || Ok(Box::new(place.live(&wallet, out)) as Box<dyn Chain>);
     let asked = Asked::default();
     let mut owner = Owner { place, wallet: &wallet, terminal: &terminal, asks, asked };

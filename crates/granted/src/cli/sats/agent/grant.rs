@@ -65,6 +65,8 @@ struct GrantJson<'a> {
 
 pub(crate) fn run(args: Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let book = person_book("sats agent grant", out)?;
+    // Without a wallet there is nothing to grant, and no password.
+    place.wallet()?;
     let mut recipients = Vec::new();
     for text in &args.recipients {
         let recipient = address(place, text)?;
@@ -83,7 +85,12 @@ pub(crate) fn run(args: Args, place: &Place, out: &Out) -> Result<u8, Failure> {
         recipients: (!args.recipients.is_empty()).then_some(recipients),
     };
     let mut asked = Asked::default();
-    let issued = issue(&spends(place, &book), &terms, || asked.hold(authorize(place)));
+    let issued = issue(&spends(place, &book), &terms, || {
+        if terms.max_tx > Some(terms.budget) {
+            out.remark("note: --max-tx is above --budget, so that the budget is the cap");
+        }
+        asked.hold(authorize(place))
+    });
     let issued = issued.map_err(|e| asked.failure(e))?;
     match out.is_json() {
         true => out.value(&json(&issued)),

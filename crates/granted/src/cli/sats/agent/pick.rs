@@ -9,6 +9,7 @@ use granted_core::text::Shown;
 use super::super::super::failure::Failure;
 use crate::clock;
 use crate::spend::Spends;
+use crate::spend::outlook::Outlook;
 use crate::spend::requests::{look, requests};
 use crate::terminal::{Terminal, TerminalError};
 
@@ -18,18 +19,35 @@ pub(super) enum Picked {
     Request(RequestId),
     /// None.
     None,
+    /// There was none to choose.
+    Nothing,
 }
 
-/// Shows what waits, and has the person choose.
+/// What can be approved now, and what else waits for the person.
+fn open(
+    spends: &Spends<'_>,
+    transactions: &dyn Transactions,
+) -> Result<(Vec<Request>, Vec<Request>), Failure> {
+    let (mut waiting, mut others) = (Vec::new(), Vec::new());
+    let mut outlook = Outlook::new(spends);
+    for request in requests(spends, false, transactions)? {
+        let can = request.state.is_approvable() && outlook.outside(&request)?.is_none();
+        if can { &mut waiting } else { &mut others }.push(request);
+    }
+    Ok((waiting, others))
+}
+
+/// Shows what waits, and has the person choose. Where nothing can be approved, nobody is asked.
 pub(super) fn pick(
     spends: &Spends<'_>,
     transactions: &dyn Transactions,
-    terminal: &Terminal,
 ) -> Result<Picked, Failure> {
+    if open(spends, transactions)?.0.is_empty() {
+        return Ok(Picked::Nothing);
+    }
+    let terminal = Terminal::open()?;
     loop {
-        let found = requests(spends, false, transactions)?;
-        let (waiting, others): (Vec<_>, Vec<_>) =
-            found.iter().partition(|request| request.state.is_approvable());
+        let (waiting, others) = open(spends, transactions)?;
         for (number, request) in (1..).zip(&waiting) {
             terminal.line(&format!("{number:>3}  {}", told(request)))?;
         }

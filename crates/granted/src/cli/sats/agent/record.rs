@@ -102,24 +102,23 @@ pub(super) fn line(request: &Request, outside: Option<&Deny>, now: Stamp, out: &
         State::Denied(_) | State::Dismissed => Mark::Bad,
         _ => Mark::Doubt,
     };
-    let more = match (&request.state, outside) {
-        (State::Denied(deny), _) | (_, Some(deny)) => format!(" {}", deny.reason()),
-        (State::Failed(why), None) => format!(" {}", Shown(why.as_str())),
-        _ => String::new(),
+    let next = match (&request.state, outside) {
+        (State::Denied(deny), _) => format!("{}: {}", deny.reason(), deny.detail()),
+        (_, Some(deny)) => {
+            let id = request.id;
+            format!("{}: {}: sats agent dismiss {id}", deny.reason(), deny.detail())
+        }
+        (State::Failed(why), None) => format!("{}: {}", Shown(why.as_str()), advice(request)),
+        _ => advice(request),
     };
-    let next = match outside {
-        Some(deny) => format!("outside its grant: {}", deny.detail()),
-        None => advice(request),
-    };
+    let when = Relative { stamp: request.created_at, now }.to_string();
     format!(
-        "{}  {:<12} {}  {:>12} sat  {}{more}  {}  {}",
+        "{}  {:<12} {}  {:>12} sat  {}  {when:<10}  {next}",
         request.id,
         request.filed.agent.as_str(),
         elided(request.filed.recipient.as_str()),
         request.filed.amount_sat,
         out.marked(format_args!("{status:<17}"), mark),
-        Relative { stamp: request.created_at, now },
-        next,
     )
 }
 

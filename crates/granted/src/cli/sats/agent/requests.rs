@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use granted_core::spend::{Request, RequestId, State};
+use granted_core::time::Stamp;
 
 use super::super::super::args::reading_book;
 use super::super::super::failure::Failure;
@@ -46,8 +47,10 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         loop {
             let mut found = look(&spends)?;
             found.reverse();
-            let new = newly(&found, &mut waiting);
-            new.for_each(|request| show(request, book.now(), out));
+            let mut outlook = Outlook::new(&spends);
+            for request in newly(&found, &mut waiting) {
+                show(request, &mut outlook, book.now(), out)?;
+            }
             if out.is_closed() {
                 return Ok(0);
             }
@@ -61,8 +64,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     }
     let (now, mut outlook) = (book.now(), Outlook::new(&spends));
     for request in &found {
-        let outside = outlook.outside(request)?;
-        out.line(line(request, outside.as_ref(), now, out));
+        show(request, &mut outlook, now, out)?;
     }
     if found.is_empty() {
         out.remark(format_args!("nothing waits for you on {}", place.network));
@@ -81,9 +83,15 @@ fn newly<'r>(
     found.iter().filter(waits).filter(move |request| !before.contains(&request.id))
 }
 
-fn show(request: &Request, now: granted_core::time::Stamp, out: &Out) {
+fn show(
+    request: &Request,
+    outlook: &mut Outlook<'_, '_>,
+    now: Stamp,
+    out: &Out,
+) -> Result<(), Failure> {
     match out.is_json() {
         true => out.value(&RecordJson::of(request)),
-        false => out.line(line(request, None, now, out)),
+        false => out.line(line(request, outlook.outside(request)?.as_ref(), now, out)),
     }
+    Ok(())
 }

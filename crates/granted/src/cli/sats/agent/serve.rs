@@ -2,6 +2,7 @@
 
 use granted_core::ledger::Door;
 use granted_core::spend::chain::Addresses;
+use granted_core::spend::file::FileError;
 use granted_core::spend::{Address, AgentName, Network, Sats};
 use granted_core::text::Shown;
 use granted_core::time::Relative;
@@ -115,6 +116,13 @@ impl From<OpenError> for Failure {
                 .hint("it was shown when the grant was issued; issue it anew if it is lost"),
             OpenError::Expired(ref agent) | OpenError::None(ref agent) => {
                 let hint = format!("to issue one: sats agent grant {agent} --budget <sats>");
+                Failure::refused(&error).hint(hint)
+            }
+            OpenError::Other(FileError::Unauthorized(ref agent)) => {
+                let hint = format!(
+                    "it is that of the grant as it was last issued; to issue it anew: sats agent grant \
+                     {agent} --budget <sats>"
+                );
                 Failure::refused(&error).hint(hint)
             }
             OpenError::Other(_) => Failure::refused(error),

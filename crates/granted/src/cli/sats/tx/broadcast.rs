@@ -91,6 +91,10 @@ fn transaction(
     {
         return Ok((None, read(&bytes, path)?));
     }
+    if !what.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        // It is the beginning of no id either.
+        return Err(Failure::input(format!("`{what}`: there is no such file")));
+    }
     let kept = wallet.records().find(&what.to_ascii_lowercase())?;
     let decoded = consensus::deserialize(&kept.bytes).map_err(Failure::system)?;
     Ok((Some(kept), decoded))
