@@ -19,6 +19,7 @@ use granted_store::open::{self, OpenError};
 use crate::files::{FileError, failed};
 use crate::network;
 use crate::seed::PublicKeys;
+use crate::unsure::unsure;
 
 pub use history::{Direction, Entry, Seen, history, seen};
 
@@ -70,9 +71,9 @@ pub enum WalletError {
 /// What the wallet holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Confirmed, or change of one's own.
+    /// Confirmed, or of payments that are wholly the wallet's.
     pub spendable: Amount,
-    /// Not yet to be relied on.
+    /// Others may still take it back; it is not spent.
     pub pending: Amount,
 }
 
@@ -203,11 +204,12 @@ impl Wallet {
 
     /// What it holds, by what it last saw.
     pub fn balance(&self) -> Result<Balance, WalletError> {
-        let balance = self.state()?.balance();
-        Ok(Balance {
-            spendable: balance.trusted_spendable(),
-            pending: balance.untrusted_pending + balance.immature,
-        })
+        let state = self.state()?;
+        let balance = state.balance();
+        let unsure: Amount = unsure(&state).iter().map(|output| output.txout.value).sum();
+        let pending = unsure + balance.immature;
+        let spendable = balance.total().checked_sub(pending).unwrap_or(Amount::ZERO);
+        Ok(Balance { spendable, pending })
     }
 
     fn load(&self, db: &mut Connection) -> Result<State, WalletError> {

@@ -130,3 +130,27 @@ fn a_file_of_the_name_of_a_transaction_is_not_taken_for_it() {
     ada.run(&["tx", "broadcast", &first]).ok();
     assert_eq!(node.mempool(), [first]);
 }
+
+/// Who pays may take it back until it is in a block, wherever it was paid to.
+#[test]
+fn what_others_may_take_back_is_not_spent() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 100_000);
+    node.mine(1);
+    // One's own change is spent at once.
+    ada.send(&node.address(), "10k", &["--fee-rate", "1"]).ok();
+    let sent = ada.send(&node.address(), "11k", &["--fee-rate", "1"]).ok().json();
+    let sent = node.call("getrawtransaction", &[sent["txid"].clone(), json!(1)]);
+    let outputs = sent["vout"].as_array().unwrap().iter();
+    let change = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
+    // Anybody can pay to change that was seen.
+    let change = change.filter(|address| address.starts_with("bcrt1p")).next().unwrap();
+    node.pay(change, 60_000);
+    assert_eq!(ada.json(&["balance"])["pending_sat"], 60_000);
+    let send = ["send", &node.address(), "100k", "--dry-run"];
+    let run = ada.run(&send).exits(1);
+    assert!(run.stderr.contains("60,000 sat more wait for a block"), "{run:?}");
+    node.mine(1);
+    assert_eq!(ada.json(&["balance"])["pending_sat"], 0);
+    ada.run(&send).ok();
+}
