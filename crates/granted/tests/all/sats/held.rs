@@ -86,6 +86,32 @@ fn what_was_prepared_before_another_payment_is_not_signed() {
     }
 }
 
+/// Both look at the coin when both passwords are typed.
+#[test]
+fn of_two_payments_on_one_coin_one_is_signed() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    for round in 1..=4 {
+        let mut ptys = ["10k", "20k"].map(|amount| {
+            let mut pty = ada.at_terminal(&["send", &node.address(), amount, "--yes"]);
+            pty.until("password of the wallet: ");
+            pty
+        });
+        ptys.iter_mut().for_each(|pty| pty.line(PASSWORD));
+        let runs = ptys.map(|mut pty| pty.end());
+        let refused = runs.iter().filter(|run| run.code != 0);
+        let refused: Vec<&str> = refused.map(|run| run.stderr.as_str()).collect();
+        assert!(refused.len() == 1 && refused[0].contains("spends the same coins"), "{runs:?}");
+        let all = ada.json(&["status"]);
+        assert_eq!(
+            (&all["pending"], all["broadcast"].as_array().unwrap().len()),
+            (&json!([]), round)
+        );
+        node.mine(1);
+    }
+}
+
 #[test]
 fn the_chain_says_where_a_payment_stands_that_was_sent() {
     let (ada, node, esplora) = funded();
