@@ -187,7 +187,8 @@ pub fn bump(
     let spends = |tx: &bdk_wallet::WalletTx<'_>| {
         tx.tx_node.tx.input.iter().any(|input| input.previous_output.txid == txid)
     };
-    if state.transactions().any(|tx| spends(&tx)) {
+    let spent = state.transactions().any(|tx| spends(&tx));
+    if spent || held.coins().any(|coin| coin.txid == txid) {
         return Err(PrepareError::NoBump(format!(
             "a later payment spends the change of `{txid}` and would be undone with it"
         )));

@@ -215,6 +215,26 @@ fn two_requests_never_spend_the_same_coin() {
     given.ada.home.verify();
 }
 
+/// A replacement would take with it what spends the change, sent or not.
+#[test]
+fn what_a_request_is_to_be_paid_from_is_not_replaced() {
+    let given = Given::new();
+    let Given { ada, node, esplora, .. } = &given;
+    let mut client = given.client();
+    let sent = ada.send(&node.address(), "10k", &["--fee-rate", "1"]).ok().json();
+    let parent = sent["txid"].as_str().unwrap();
+    let (id, to) = given.file(&mut client, "a", 1_000);
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let pending = given.approve(&id).ok().json();
+    esplora.set(Faults::default());
+    let bump = ada.signs(&["tx", "bump", parent, "--fee-rate", "60"]).exits(1);
+    assert!(bump.stderr.contains("a later payment spends the change of"), "{bump:?}");
+    ada.run(&["tx", "broadcast", pending["txid"].as_str().unwrap()]).ok();
+    node.mine(1);
+    assert_eq!(node.received(&to), 1_000);
+    client.end();
+}
+
 /// Both look at the coin when both passwords are typed.
 #[test]
 fn of_a_request_and_a_payment_on_one_coin_one_is_signed() {
