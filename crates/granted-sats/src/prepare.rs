@@ -1,9 +1,9 @@
 //! Preparing a payment: everything up to the signature.
 
-use bdk_wallet::LocalOutput;
 use bdk_wallet::bitcoin::absolute::LockTime;
-use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Txid};
+use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Transaction, Txid};
 use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
+use bdk_wallet::{KeychainKind, LocalOutput};
 use granted_core::spend::{Network, Sats};
 
 use crate::chain::SyncError;
@@ -13,7 +13,7 @@ use crate::network::AddressError;
 use crate::payment::{self, Payment, PaymentError};
 use crate::record::RecordError;
 use crate::unsure::unsure;
-use crate::wallet::{State, WalletError};
+use crate::wallet::{State, Wallet, WalletError};
 
 /// Outputs of exactly these values are kept back: they often carry something that is worth more.
 const KEPT_BACK: [Amount; 2] = [Amount::from_sat(546), Amount::from_sat(330)];
@@ -173,9 +173,36 @@ pub fn build(
     Ok(Ready { payment, psbt, kept_back })
 }
 
-/// Builds a transaction in the place of one of the wallet's own that waits, with a higher fee: the same
-/// recipient gets the same.
-pub fn bump(
+impl Wallet {
+    /// Builds a transaction in the place of one that was signed here, with a higher fee: the same recipient
+    /// gets the same. `now` is in seconds. Of all that it takes for granted only the change address is kept.
+    pub fn bump(
+        &self,
+        kept: &Transaction,
+        before: &Payment,
+        rate: FeeRate,
+        now: u64,
+    ) -> Result<Ready, PrepareError> {
+        let txid = kept.compute_txid();
+        self.change(|state| {
+            let held = self.held(state)?;
+            let mut look = self.state()?;
+            if held.payments().contains(&txid) {
+                // The network does not have it yet. To be replaced, it has to wait there as far as this look
+                // goes; times are in seconds, and it may have been found gone in this one.
+                look.apply_unconfirmed_txs([(kept.clone(), now.saturating_add(1))]);
+            }
+            let ready = bump(&mut look, txid, before, rate, self.network(), &held.but(txid))?;
+            if let Some(last) = look.derivation_index(KeychainKind::Internal) {
+                let _ = state.reveal_addresses_to(KeychainKind::Internal, last);
+            }
+            Ok(ready)
+        })
+    }
+}
+
+/// Builds the replacement of a transaction that waits.
+fn bump(
     state: &mut State,
     txid: Txid,
     before: &Payment,

@@ -86,6 +86,22 @@ fn what_was_prepared_before_another_payment_is_not_signed() {
     }
 }
 
+/// A person who is shown a replacement and says no has sent nothing.
+#[test]
+fn a_replacement_that_is_declined_leaves_no_trace() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "900k");
+    let mut pty = ada.at_terminal(&["tx", "bump", &first, "--fee-rate", "9"]);
+    pty.until("sign and send it in its place?");
+    pty.line("n");
+    pty.end().exits(1);
+    let seen = ada.json(&["status", &first, "--offline"])["seen"].clone();
+    assert_eq!(seen, "unseen");
+    let sent = ada.json(&["tx", "broadcast", &first]);
+    assert_eq!(sent, json!({"txid": first, "status": "sent"}));
+    assert_eq!(node.mempool(), [first]);
+}
+
 /// Both look at the coin when both passwords are typed.
 #[test]
 fn of_two_payments_on_one_coin_one_is_signed() {
