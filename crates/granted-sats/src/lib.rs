@@ -35,6 +35,7 @@ pub mod prepare;
 pub mod record;
 pub mod seed;
 pub mod sign;
+pub mod unsure;
 pub mod wallet;
 
 pub use bdk_wallet::bitcoin;

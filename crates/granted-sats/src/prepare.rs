@@ -1,8 +1,9 @@
 //! Preparing a payment: everything up to the signature.
 
 use bdk_wallet::bitcoin::absolute::LockTime;
-use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Txid};
+use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Transaction, Txid};
 use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
+use bdk_wallet::{KeychainKind, LocalOutput};
 use granted_core::spend::{Network, Sats};
 
 use crate::chain::SyncError;
@@ -11,7 +12,8 @@ use crate::held::Held;
 use crate::network::AddressError;
 use crate::payment::{self, Payment, PaymentError};
 use crate::record::RecordError;
-use crate::wallet::{State, WalletError};
+use crate::unsure::unsure;
+use crate::wallet::{State, Wallet, WalletError};
 
 /// Outputs of exactly these values are kept back: they often carry something that is worth more.
 const KEPT_BACK: [Amount; 2] = [Amount::from_sat(546), Amount::from_sat(330)];
@@ -57,6 +59,19 @@ pub enum PrepareError {
         needed: Sats,
         /// What there is.
         available: Sats,
+    },
+    /// Not enough, since others may still take back the rest.
+    #[error(
+        "not enough to spend: {needed} sat are needed, fee and all, and {available} sat are there; \
+         {waiting} sat more wait for a block"
+    )]
+    Waiting {
+        /// What is needed.
+        needed: Sats,
+        /// What there is besides.
+        available: Sats,
+        /// What waits.
+        waiting: Sats,
     },
     /// Not enough, since payments that were signed and may still be sent hold the rest.
     #[error(
@@ -127,7 +142,8 @@ pub fn keep_back(state: &State, allow_dust: bool) -> Result<Vec<OutPoint>, Prepa
     }
 }
 
-/// Builds the payment of what is not held; the change address that it takes is revealed in the state.
+/// Builds the payment of what is not held, and what nobody else can take back; the change address that it
+/// takes is revealed in the state.
 pub fn build(
     state: &mut State,
     order: &Order,
@@ -136,7 +152,12 @@ pub fn build(
     held: &Held,
 ) -> Result<Ready, PrepareError> {
     let mut kept_back = keep_back(state, order.allow_dust)?;
+    let unsure = unsure(state);
     kept_back.extend(held.coins());
+    kept_back.extend(unsure.iter().map(|output| output.outpoint));
+    kept_back.sort_unstable();
+    kept_back.dedup();
+    let short = Short { by: held.payments(), waiting: sum(&unsure) };
     let mut builder = state.build_tx();
     builder
         .add_recipient(order.recipient.script_pubkey(), order.amount)
@@ -144,7 +165,7 @@ pub fn build(
         // Not the height that a provider tells, which would hold the payment back if it is a lie.
         .nlocktime(LockTime::ZERO)
         .unspendable(kept_back.clone());
-    let psbt = builder.finish().map_err(|e| create_error(e, held))?;
+    let psbt = builder.finish().map_err(|e| create_error(e, short))?;
     let payment = payment::derive(state, &psbt, network)?;
     if payment.recipient != order.recipient || payment.amount != order.amount {
         return Err(PrepareError::Other);
@@ -152,9 +173,36 @@ pub fn build(
     Ok(Ready { payment, psbt, kept_back })
 }
 
-/// Builds a transaction in the place of one of the wallet's own that waits, with a higher fee: the same
-/// recipient gets the same.
-pub fn bump(
+impl Wallet {
+    /// Builds a transaction in the place of one that was signed here, with a higher fee: the same recipient
+    /// gets the same. `now` is in seconds. Of all that it takes for granted only the change address is kept.
+    pub fn bump(
+        &self,
+        kept: &Transaction,
+        before: &Payment,
+        rate: FeeRate,
+        now: u64,
+    ) -> Result<Ready, PrepareError> {
+        let txid = kept.compute_txid();
+        self.change(|state| {
+            let held = self.held(state)?;
+            let mut look = self.state()?;
+            if held.payments().contains(&txid) {
+                // The network does not have it yet. To be replaced, it has to wait there as far as this look
+                // goes; times are in seconds, and it may have been found gone in this one.
+                look.apply_unconfirmed_txs([(kept.clone(), now.saturating_add(1))]);
+            }
+            let ready = bump(&mut look, txid, before, rate, self.network(), &held.but(txid))?;
+            if let Some(last) = look.derivation_index(KeychainKind::Internal) {
+                let _ = state.reveal_addresses_to(KeychainKind::Internal, last);
+            }
+            Ok(ready)
+        })
+    }
+}
+
+/// Builds the replacement of a transaction that waits.
+fn bump(
     state: &mut State,
     txid: Txid,
     before: &Payment,
@@ -166,13 +214,15 @@ pub fn bump(
     let spends = |tx: &bdk_wallet::WalletTx<'_>| {
         tx.tx_node.tx.input.iter().any(|input| input.previous_output.txid == txid)
     };
-    if state.transactions().any(|tx| spends(&tx)) {
+    let spent = state.transactions().any(|tx| spends(&tx));
+    if spent || held.coins().any(|coin| coin.txid == txid) {
         return Err(PrepareError::NoBump(format!(
             "a later payment spends the change of `{txid}` and would be undone with it"
         )));
     }
     let mut kept = kept_back(state);
     kept.extend(held.coins());
+    let short = Short { by: held.payments(), waiting: sum(&unsure(state)) };
     let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
         BuildFeeBumpError::TransactionConfirmed(_) => {
             PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))
@@ -185,8 +235,9 @@ pub fn bump(
         }
         e => PrepareError::Build(e.to_string()),
     })?;
+    // Of what it adds, the library takes only what is confirmed.
     builder.fee_rate(rate).nlocktime(LockTime::ZERO).unspendable(kept);
-    let psbt = builder.finish().map_err(|e| create_error(e, held))?;
+    let psbt = builder.finish().map_err(|e| create_error(e, short))?;
     let payment = payment::derive(state, &psbt, network)?;
     match (&payment.recipient, payment.amount) == (&before.recipient, before.amount) {
         true => Ok(Ready { payment, psbt, kept_back: Vec::new() }),
@@ -194,14 +245,30 @@ pub fn bump(
     }
 }
 
-fn create_error(error: CreateTxError, held: &Held) -> PrepareError {
+/// Why there may be too little to spend.
+struct Short {
+    /// The payments that hold coins.
+    by: Vec<Txid>,
+    /// What others may still take back.
+    waiting: Amount,
+}
+
+fn sum(outputs: &[LocalOutput]) -> Amount {
+    outputs.iter().map(|output| output.txout.value).sum()
+}
+
+fn create_error(error: CreateTxError, short: Short) -> PrepareError {
     let sats = |amount: Amount| Sats::new(amount.to_sat()).unwrap_or(Sats::MAX);
     match error {
         CreateTxError::CoinSelection(e) => {
-            let (needed, available, by) = (sats(e.needed), sats(e.available), held.payments());
-            match by.is_empty() {
-                true => PrepareError::Insufficient { needed, available },
-                false => PrepareError::Held { needed, available, by },
+            let (needed, available) = (sats(e.needed), sats(e.available));
+            let Short { by, waiting } = short;
+            match (by.is_empty(), waiting) {
+                (false, _) => PrepareError::Held { needed, available, by },
+                (true, Amount::ZERO) => PrepareError::Insufficient { needed, available },
+                (true, waiting) => {
+                    PrepareError::Waiting { needed, available, waiting: sats(waiting) }
+                }
             }
         }
         CreateTxError::OutputBelowDustLimit(_) => PrepareError::Dust,

@@ -5,7 +5,7 @@ use std::io;
 
 use bdk_wallet::bitcoin::consensus;
 use granted_core::spend::agent::{Address, Txid};
-use granted_core::spend::chain::{Origin, Transaction, Transactions};
+use granted_core::spend::chain::{Origin, Transaction, Transactions, Turn};
 use granted_core::spend::{AgentName, IntentDigest, Network, RequestId, Sats};
 use granted_core::time::Stamp;
 use granted_store::custody::Folder;
@@ -21,6 +21,7 @@ const FORMAT: u32 = 1;
 /// The records of one wallet.
 #[derive(Clone, Debug)]
 pub struct Records {
+    wallet: Wallet,
     folder: Folder,
     network: Network,
 }
@@ -80,7 +81,8 @@ pub enum RecordError {
 impl Wallet {
     /// The records of what was signed with it.
     pub fn records(&self) -> Records {
-        Records { folder: self.folder().join("transactions"), network: self.network() }
+        let (folder, network) = (self.folder().join("transactions"), self.network());
+        Records { wallet: self.clone(), folder, network }
     }
 }
 
@@ -217,6 +219,10 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Transactions for Records {
+    fn turn(&self) -> Result<Turn, String> {
+        self.wallet.turn().map_err(|e| e.to_string())
+    }
+
     fn save(&self, transaction: &Transaction) -> Result<(), String> {
         self.write(transaction).map_err(|e| e.to_string())
     }

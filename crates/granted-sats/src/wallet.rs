@@ -2,7 +2,8 @@
 //!
 //! The state is BDK's, in its own SQLite tables. Whoever changes it holds `wallet.lock` from reading to
 //! writing, so that no two processes give out the same address; no lock is held while a provider is
-//! waited for. Readers take none.
+//! waited for. Readers take none. Whoever signs holds `signing.lock` from the last look at the coins until the
+//! record is written.
 
 mod history;
 
@@ -13,12 +14,14 @@ use bdk_wallet::rusqlite::{Connection, OpenFlags};
 use bdk_wallet::{KeychainKind, PersistedWallet, Wallet as Bdk};
 use granted_core::spend::Network;
 use granted_core::spend::agent::Address;
+use granted_core::spend::chain::Turn;
 use granted_store::custody::{Folder, Kept};
 use granted_store::open::{self, OpenError};
 
 use crate::files::{FileError, failed};
 use crate::network;
 use crate::seed::PublicKeys;
+use crate::unsure::unsure;
 
 pub use history::{Direction, Entry, Seen, history, seen};
 
@@ -27,6 +30,9 @@ const STATE: &str = "wallet.sqlite";
 
 /// Held by whoever changes it.
 const LOCK: &str = "wallet.lock";
+
+/// Held by whoever signs.
+const SIGNING: &str = "signing.lock";
 
 /// The highest number of an address. All up to the last one that was given out are derived each time that
 /// the state is read.
@@ -74,9 +80,9 @@ pub enum WalletError {
 /// What the wallet holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Confirmed, or change of one's own.
+    /// Confirmed, or of payments that are wholly the wallet's.
     pub spendable: Amount,
-    /// Not yet to be relied on.
+    /// Others may still take it back; it is not spent.
     pub pending: Amount,
 }
 
@@ -109,7 +115,7 @@ impl Wallet {
     /// Makes it of these keys. `born` is when they were made: no earlier block can pay them.
     pub fn create(&self, keys: &PublicKeys, born: Option<u64>) -> Result<(), WalletError> {
         self.folder.make().map_err(FileError::from)?;
-        let _lock = self.lock()?;
+        let _lock = self.lock(LOCK)?;
         let mut db = self.connect(true)?;
         let born = i64::try_from(born.unwrap_or(0)).unwrap_or(0);
         let table = "create table if not exists sats_wallet (born integer not null)";
@@ -175,7 +181,7 @@ impl Wallet {
         &self,
         act: impl FnOnce(&mut State) -> Result<T, E>,
     ) -> Result<T, E> {
-        let _lock = self.lock()?;
+        let _lock = self.lock(LOCK)?;
         let mut db = self.connect(false)?;
         let mut state = self.load(&mut db)?;
         let done = act(&mut state)?;
@@ -191,7 +197,7 @@ impl Wallet {
     /// Forgets the blocks above a height and what was confirmed in them, durably; with 0, all that were seen, so that the next look at the
     /// chain is like the first.
     pub fn forget_above(&self, height: u32) -> Result<(), WalletError> {
-        let _lock = self.lock()?;
+        let _lock = self.lock(LOCK)?;
         let mut db = self.connect(false)?;
         let mut forget = || {
             let change = db.transaction()?;
@@ -217,11 +223,12 @@ impl Wallet {
 
     /// What it holds, by what it last saw.
     pub fn balance(&self) -> Result<Balance, WalletError> {
-        let balance = self.state()?.balance();
-        Ok(Balance {
-            spendable: balance.trusted_spendable(),
-            pending: balance.untrusted_pending + balance.immature,
-        })
+        let state = self.state()?;
+        let balance = state.balance();
+        let unsure: Amount = unsure(&state).iter().map(|output| output.txout.value).sum();
+        let pending = unsure + balance.immature;
+        let spendable = balance.total().checked_sub(pending).unwrap_or(Amount::ZERO);
+        Ok(Balance { spendable, pending })
     }
 
     fn load(&self, db: &mut Connection) -> Result<State, WalletError> {
@@ -261,8 +268,14 @@ impl Wallet {
         Ok(real.join(STATE))
     }
 
-    fn lock(&self) -> Result<std::fs::File, WalletError> {
-        let lock = self.folder.file(LOCK, open::ensure_at);
+    /// Waits until nobody else signs. To be held from the last look at the coins of a payment until its
+    /// record is written: two that were prepared on the same coin are never both signed.
+    pub fn turn(&self) -> Result<Turn, WalletError> {
+        self.lock(SIGNING).map(Turn::new)
+    }
+
+    fn lock(&self, name: &str) -> Result<std::fs::File, WalletError> {
+        let lock = self.folder.file(name, open::ensure_at);
         let lock = lock.and_then(Kept::sound).map_err(|e| match e {
             OpenError::Missing(_) => WalletError::None(self.network),
             e => FileError::from(e).into(),

@@ -1,5 +1,7 @@
 //! What a wallet does for a request, as traits over plain data. The wallet itself is another crate.
 
+use std::any::Any;
+
 use super::agent::{Address, Txid};
 use super::{AgentName, IntentDigest, Network, RequestId, Sats};
 use crate::time::Stamp;
@@ -84,8 +86,25 @@ pub enum Signed {
     Unfinalized,
 }
 
+/// Held while a payment is signed. Another one is signed once this is dropped, or its process has ended.
+#[must_use = "one that is dropped at once keeps nobody out"]
+pub struct Turn {
+    _ends_with: Box<dyn Any>,
+}
+
+impl Turn {
+    /// One that ends with this.
+    pub fn new(ends_with: impl Any) -> Turn {
+        Turn { _ends_with: Box::new(ends_with) }
+    }
+}
+
 /// The transactions that the wallet keeps.
 pub trait Transactions {
+    /// Waits until nobody else signs with the wallet. To be held from the last look at the coins of a
+    /// payment until its transaction is kept: whoever looks next finds it.
+    fn turn(&self) -> Result<Turn, String>;
+
     /// Keeps a finalized transaction, durably.
     fn save(&self, transaction: &Transaction) -> Result<(), String>;
 

@@ -240,8 +240,9 @@ fn execute(
     chain: &dyn Chain,
     transactions: &dyn Transactions,
 ) -> Result<Request, SpendError> {
-    let signer = match key.signer(claim.prepared()) {
-        Ok(signer) => signer,
+    let ready = transactions.turn().and_then(|turn| Ok((turn, key.signer(claim.prepared())?)));
+    let (turn, signer) = match ready {
+        Ok(ready) => ready,
         Err(why) => return give_back(spends, &claim.stop(), &why),
     };
     let Invoked { request, transaction } = claim.sign(signer);
@@ -250,6 +251,7 @@ fn execute(
         let unsaved = |why| format!("it was signed, and could not be saved: {why}");
         transactions.save(&transaction).map(|()| transaction).map_err(unsaved)
     });
+    drop(turn);
     let transaction = match saved {
         Ok(transaction) => transaction,
         Err(why) => {

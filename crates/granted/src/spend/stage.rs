@@ -13,7 +13,7 @@ use std::time::Duration;
 use granted_core::digest::Digest;
 use granted_core::ledger::{By, Door};
 use granted_core::spend::chain::{
-    Addresses, Chain, Key, Order, Origin, Prepared, Signed, Signer, Transaction, Transactions,
+    Addresses, Chain, Key, Order, Origin, Prepared, Signed, Signer, Transaction, Transactions, Turn,
 };
 use granted_core::spend::change::Terms;
 use granted_core::spend::file::FileError;
@@ -57,6 +57,7 @@ pub struct Wrong {
     pub fee: Cell<u64>,
     pub unprepared: Cell<bool>,
     pub lies: Cell<bool>,
+    pub no_turn: Cell<bool>,
     pub no_signer: Cell<bool>,
     pub signs: Cell<Signs>,
     pub unsaved: Cell<bool>,
@@ -79,6 +80,7 @@ impl Default for Wrong {
             fee: Cell::new(200),
             unprepared: Cell::default(),
             lies: Cell::default(),
+            no_turn: Cell::default(),
             no_signer: Cell::default(),
             signs: Cell::new(Signs::Well),
             unsaved: Cell::default(),
@@ -147,6 +149,10 @@ impl Wallet {
 }
 
 impl Transactions for Wallet {
+    fn turn(&self) -> Result<Turn, String> {
+        Ok(Turn::new(()))
+    }
+
     fn save(&self, transaction: &Transaction) -> Result<(), String> {
         let origin = transaction.origin.as_ref().unwrap();
         let text = [
@@ -259,6 +265,13 @@ impl Signer for FakeSigner {
 struct Saves(Wallet, Rc<Wrong>);
 
 impl Transactions for Saves {
+    fn turn(&self) -> Result<Turn, String> {
+        match self.1.no_turn.get() {
+            true => Err("the wallet cannot be locked".into()),
+            false => self.0.turn(),
+        }
+    }
+
     fn save(&self, transaction: &Transaction) -> Result<(), String> {
         if self.1.unsaved.get() {
             return Err("the disk is full".into());

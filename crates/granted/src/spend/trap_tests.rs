@@ -241,16 +241,20 @@ fn before_the_signer_the_draw_goes_back() {
     let book = stage.book();
     let token = stage.issue(&book).token;
     let request = stage.file(&book, &token, "a", 1_000).unwrap();
-    stage.wrong.no_signer.set(true);
-    let approved = stage.approve(&book, request.id).unwrap();
-    assert_eq!((approved.request.state.status(), approved.remaining), ("failed", sats(50_000)));
-    stage.wrong.no_signer.set(false);
+    for wrong in [&stage.wrong.no_turn, &stage.wrong.no_signer] {
+        wrong.set(true);
+        let approved = stage.approve(&book, request.id).unwrap();
+        let stands = (approved.request.state.status(), approved.remaining);
+        assert_eq!(stands, ("failed", sats(50_000)));
+        assert_eq!(stage.wrong.signers.get(), 0);
+        wrong.set(false);
+    }
     stage.wrong.unprepared.set(true);
     let approved = stage.approve(&book, request.id).unwrap();
     assert_eq!((approved.request.state.status(), approved.remaining), ("failed", sats(50_000)));
     stage.wrong.unprepared.set(false);
     assert_eq!(stage.approve(&book, request.id).unwrap().request.state.status(), "sent");
-    let kinds = "granted filed signing failed failed signing signed sent";
+    let kinds = "granted filed signing failed signing failed failed signing signed sent";
     assert_eq!(stage.kinds().join(" "), kinds);
 }
 

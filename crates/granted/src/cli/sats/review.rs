@@ -67,6 +67,7 @@ pub(super) fn sign(
     payment: &Payment,
     replaced: Option<bitcoin::Txid>,
 ) -> Result<Transaction, Failure> {
+    let _turn = wallet.turn()?;
     let state = sign::check(wallet, &seed, &psbt, payment, replaced)?;
     let whole = sign::sign(&state, &seed, wallet.network(), &mut psbt)?;
     drop(seed);

@@ -219,6 +219,56 @@ fn two_requests_never_spend_the_same_coin() {
     given.ada.home.verify();
 }
 
+/// A replacement would take with it what spends the change, sent or not.
+#[test]
+fn what_a_request_is_to_be_paid_from_is_not_replaced() {
+    let given = Given::new();
+    let Given { ada, node, esplora, .. } = &given;
+    let mut client = given.client();
+    let sent = ada.send(&node.address(), "10k", &["--fee-rate", "1"]).ok().json();
+    let parent = sent["txid"].as_str().unwrap();
+    let (id, to) = given.file(&mut client, "a", 1_000);
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let pending = given.approve(&id).ok().json();
+    esplora.set(Faults::default());
+    let bump = ada.signs(&["tx", "bump", parent, "--fee-rate", "60"]).exits(1);
+    assert!(bump.stderr.contains("a later payment spends the change of"), "{bump:?}");
+    ada.run(&["tx", "broadcast", pending["txid"].as_str().unwrap()]).ok();
+    node.mine(1);
+    assert_eq!(node.received(&to), 1_000);
+    client.end();
+}
+
+/// Both look at the coin when both passwords are typed.
+#[test]
+fn of_a_request_and_a_payment_on_one_coin_one_is_signed() {
+    let given = Given::new();
+    let Given { ada, node, .. } = &given;
+    let mut client = given.client();
+    for key in ["a", "b", "c"] {
+        let (id, to) = given.file(&mut client, key, 1_000);
+        let both = [["agent", "approve", &id, "--yes"], ["send", &to, "20k", "--yes"]];
+        let mut ptys = both.map(|words| {
+            let mut pty = ada.at_terminal(&words);
+            pty.until("password of the wallet: ");
+            pty
+        });
+        ptys.iter_mut().for_each(|pty| pty.line(PASSWORD));
+        let runs = ptys.map(|mut pty| pty.end());
+        let refused = runs.iter().filter(|run| run.code != 0);
+        let refused: Vec<&str> = refused.map(|run| run.stderr.as_str()).collect();
+        assert!(refused.len() == 1 && refused[0].contains("spends the same coins"), "{runs:?}");
+        assert_eq!(node.mempool().len(), 1);
+        // What was not signed drew nothing.
+        let spent = ada.json(&["agent", "list"])[0]["spent_sat"].as_u64().unwrap();
+        let sent = given.statuses().iter().filter(|status| *status == "sent").count() as u64;
+        assert!((1_000 * sent..=2_000 * sent).contains(&spent), "{spent} sat of {sent}");
+        node.mine(1);
+    }
+    client.end();
+    ada.home.verify();
+}
+
 /// Whose a payment is, the ledger says, and not the file of its record.
 #[test]
 fn a_record_that_denies_its_request_is_not_bumped() {

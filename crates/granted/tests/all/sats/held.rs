@@ -86,6 +86,48 @@ fn what_was_prepared_before_another_payment_is_not_signed() {
     }
 }
 
+/// A person who is shown a replacement and says no has sent nothing.
+#[test]
+fn a_replacement_that_is_declined_leaves_no_trace() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "900k");
+    let mut pty = ada.at_terminal(&["tx", "bump", &first, "--fee-rate", "9"]);
+    pty.until("sign and send it in its place?");
+    pty.line("n");
+    pty.end().exits(1);
+    let seen = ada.json(&["status", &first, "--offline"])["seen"].clone();
+    assert_eq!(seen, "unseen");
+    let sent = ada.json(&["tx", "broadcast", &first]);
+    assert_eq!(sent, json!({"txid": first, "status": "sent"}));
+    assert_eq!(node.mempool(), [first]);
+}
+
+/// Both look at the coin when both passwords are typed.
+#[test]
+fn of_two_payments_on_one_coin_one_is_signed() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    for round in 1..=4 {
+        let mut ptys = ["10k", "20k"].map(|amount| {
+            let mut pty = ada.at_terminal(&["send", &node.address(), amount, "--yes"]);
+            pty.until("password of the wallet: ");
+            pty
+        });
+        ptys.iter_mut().for_each(|pty| pty.line(PASSWORD));
+        let runs = ptys.map(|mut pty| pty.end());
+        let refused = runs.iter().filter(|run| run.code != 0);
+        let refused: Vec<&str> = refused.map(|run| run.stderr.as_str()).collect();
+        assert!(refused.len() == 1 && refused[0].contains("spends the same coins"), "{runs:?}");
+        let all = ada.json(&["status"]);
+        assert_eq!(
+            (&all["pending"], all["broadcast"].as_array().unwrap().len()),
+            (&json!([]), round)
+        );
+        node.mine(1);
+    }
+}
+
 #[test]
 fn the_chain_says_where_a_payment_stands_that_was_sent() {
     let (ada, node, esplora) = funded();
@@ -129,4 +171,28 @@ fn a_file_of_the_name_of_a_transaction_is_not_taken_for_it() {
     assert!(run.stderr.contains("is no transaction"), "{run:?}");
     ada.run(&["tx", "broadcast", &first]).ok();
     assert_eq!(node.mempool(), [first]);
+}
+
+/// Who pays may take it back until it is in a block, wherever it was paid to.
+#[test]
+fn what_others_may_take_back_is_not_spent() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 100_000);
+    node.mine(1);
+    // One's own change is spent at once.
+    ada.send(&node.address(), "10k", &["--fee-rate", "1"]).ok();
+    let sent = ada.send(&node.address(), "11k", &["--fee-rate", "1"]).ok().json();
+    let sent = node.call("getrawtransaction", &[sent["txid"].clone(), json!(1)]);
+    let outputs = sent["vout"].as_array().unwrap().iter();
+    let change = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
+    // Anybody can pay to change that was seen.
+    let change = change.filter(|address| address.starts_with("bcrt1p")).next().unwrap();
+    node.pay(change, 60_000);
+    assert_eq!(ada.json(&["balance"])["pending_sat"], 60_000);
+    let send = ["send", &node.address(), "100k", "--dry-run"];
+    let run = ada.run(&send).exits(1);
+    assert!(run.stderr.contains("60,000 sat more wait for a block"), "{run:?}");
+    node.mine(1);
+    assert_eq!(ada.json(&["balance"])["pending_sat"], 0);
+    ada.run(&send).ok();
 }

@@ -31,8 +31,8 @@ fn story(node: &Node, provider: &str, until: Until<'_>) {
     let to = node.address();
     let dry = ada.json(&["send", &to, "50k", "--dry-run", "--fee-rate", "2"]);
     assert_eq!((&dry["amount_sat"], &dry["dry_run"]), (&json!(50_000), &json!(true)), "{dry}");
-    let words = ada.run(&["send", &to, "50k", "--dry-run", "--fee-rate", "2"]).ok().stdout;
-    assert!(words.contains(" sat on regtest\n"), "{words}");
+    let told = ada.run(&["send", &to, "50k", "--dry-run", "--fee-rate", "2"]).ok().stdout;
+    assert!(told.contains(" sat on regtest\n"), "{told}");
     let came = ada.run(&["history"]).ok().stdout;
     assert!(came.contains(" +1,000,000 sat "), "{came}");
     assert!(node.mempool().is_empty());

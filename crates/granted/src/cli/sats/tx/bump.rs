@@ -7,7 +7,7 @@ use granted_core::time::Clock as _;
 use granted_sats::bitcoin::{Amount, Transaction, consensus};
 use granted_sats::network;
 use granted_sats::payment::Payment;
-use granted_sats::prepare::{self, PrepareError};
+use granted_sats::prepare::PrepareError;
 use serde::Serialize;
 
 use super::super::super::args::person_book;
@@ -66,25 +66,15 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         return Err(Failure::usage("there is no such fee rate"));
     };
     let payment = payment(&before, place)?;
-    let txid = before.txid.as_str().parse().map_err(Failure::system)?;
     let kept: Transaction = consensus::deserialize(&before.bytes).map_err(Failure::system)?;
-    let now = seconds(SystemClock.now());
-    let ready = wallet.change(|state| {
-        let held = wallet.held(state)?;
-        if held.payments().contains(&txid) {
-            // The network does not have it yet. To be replaced, it has to wait there as far as the wallet
-            // knows; times are in seconds, and it may have been found gone in this one.
-            state.apply_unconfirmed_txs([(kept, now.saturating_add(1))]);
-        }
-        prepare::bump(state, txid, &payment, rate, place.network, &held.but(txid))
-    })?;
+    let ready = wallet.bump(&kept, &payment, rate, seconds(SystemClock.now()))?;
     review::show(&ready.payment, place.network, &terminal)?;
     terminal.line(&format!("the fee was {:>11} sat in {}", before.fee, before.txid))?;
     if !args.yes {
         review::agree(&terminal, "sign and send it in its place?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, Some(txid))?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, Some(kept.compute_txid()))?;
     review::broadcast(&place.live(&wallet, out), &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {
