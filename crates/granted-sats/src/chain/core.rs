@@ -1,6 +1,5 @@
 //! Bitcoin Core, or a node that speaks as it does, over its RPC interface. No wallet of the node is used.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bdk_bitcoind_rpc::bitcoincore_rpc::jsonrpc::minreq_http::{Builder, HttpError};
@@ -39,8 +38,8 @@ impl Core {
             (None, None) => Auth::None,
         };
         let unreadable = |_| {
-            let path = entry.cookie.as_deref().unwrap_or(Path::new("")).display();
-            trouble(&origin, format!("wants a cookie, and `{path}` cannot be read"))
+            let file = entry.cookie.clone().unwrap_or_default();
+            trouble(&origin, format!("wants a cookie, and `{}` cannot be read", file.display()))
         };
         let (name, password) = auth.get_user_pass().map_err(unreadable)?;
         let bad_url = |_| trouble(&origin, "is no URL of a node");

@@ -9,7 +9,8 @@ use super::{Shape, Waiting, What};
 use crate::book::Book;
 use crate::spend::each_row;
 
-/// Those that can be approved or only be declined by now, that may have to be sent again, that were cut off, and that are unresolved.
+/// Those that can be approved, or only be declined by now, that may have to be sent again, that were cut
+/// off, and that are unresolved.
 pub(super) fn waiting(book: &Book) -> Result<Vec<Waiting>, ReadError> {
     let mut networks = Network::ALL.map(Overview::new);
     each_row(&*book.ledger, |row| {

@@ -23,7 +23,7 @@ pub(super) fn all(command: Command) -> Vec<(String, String)> {
     pages
 }
 
-/// The page of the program `sats`, with its file's name. Its verbs have their pages as those of `granted sats`.
+/// The page of the program `sats`, with its file's name. The pages of its verbs are those of `granted sats`.
 pub(super) fn sats(command: Command) -> (String, String) {
     let command = built(command);
     let man = man(command.clone());

@@ -19,7 +19,8 @@ use crate::terminal::Terminal;
 ///
 /// A new wallet's words are shown once, at the terminal, and never again. Then you type a password of at
 /// least 8 characters twice. If it is shorter, or the two differ, you are asked again, three times in all;
-/// after that no wallet is made, and the words that were shown are of no use. If there is a wallet, it is given the network that --network names.
+/// after that no wallet is made, and the words that were shown are of no use. If there is a wallet, it is
+/// given the network that --network names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {

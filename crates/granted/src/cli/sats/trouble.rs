@@ -124,19 +124,18 @@ impl From<PrepareError> for Failure {
 
 /// What a person can do about a provider that does not do its part.
 fn to_mend(why: &str) -> &'static str {
-    match why {
-        why if why.contains("certificate") => {
-            "a server of your own: ask it without TLS on this machine, or through a tunnel"
-        }
-        why if why.contains("cookie") => {
-            "does the node run? It makes the file when it starts, and removes it when it ends"
-        }
-        why if why.contains("let this user in") => {
-            "name the user in the URL, as USER:PASSWORD@, or the node's file with --cookie"
-        }
-        why if why.contains("cannot be reached") => {
-            "does it run? What is configured: sats providers list"
-        }
-        _ => "what is configured: sats providers list",
-    }
+    let known = [
+        (
+            "certificate",
+            "a server of your own: ask it without TLS on this machine, or through a tunnel",
+        ),
+        ("cookie", "does the node run? it makes that file when it starts"),
+        (
+            "does not let this user in",
+            "name the user in the URL, as USER:PASSWORD@, or the node's file with --cookie",
+        ),
+        ("cannot be reached", "does it run? what is configured: sats providers list"),
+    ];
+    let found = known.iter().find(|(sign, _)| why.contains(sign));
+    found.map_or("what is configured: sats providers list", |(_, hint)| hint)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use granted_core::spend::AgentName;
-use granted_core::text::{Name, Shown};
+use granted_core::text::Name;
 use granted_sats::config::{Entry, Kind, origin};
 
 use super::super::super::args::person;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args, place: Place, out: &Out) -> Result<u8, Failure> {
             return Err(Failure::usage("a cookie is of a node of kind core"));
         }
         if !cookie.is_absolute() {
-            let message = format!("`{}` is relative", Shown(&cookie.to_string_lossy()));
+            let message = format!("`{}` is relative", cookie.display());
             return Err(Failure::usage(message).hint("name it by its path from the root"));
         }
         entry.cookie = Some(cookie);
