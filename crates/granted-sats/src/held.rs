@@ -23,6 +23,18 @@ impl Held {
         self.0.values().copied().collect::<BTreeSet<Txid>>().into_iter().collect()
     }
 
+    /// The payments that keep the wallet from spending something.
+    pub fn withheld(&self, state: &State) -> Vec<Txid> {
+        let holders = state.list_unspent().filter_map(|output| self.0.get(&output.outpoint));
+        holders.copied().collect::<BTreeSet<Txid>>().into_iter().collect()
+    }
+
+    /// The payments that hold what a transaction spends.
+    pub fn of(&self, transaction: &Transaction) -> BTreeSet<Txid> {
+        let coins = transaction.input.iter().map(|input| input.previous_output);
+        coins.filter_map(|coin| self.0.get(&coin)).copied().collect()
+    }
+
     /// What is held by others than this payment.
     #[must_use]
     pub fn but(mut self, payment: Txid) -> Held {
@@ -66,15 +78,14 @@ impl Wallet {
     /// place of.
     pub fn check_free(&self, psbt: &Psbt, replaced: Option<Txid>) -> Result<(), PrepareError> {
         let state = self.state()?;
-        let held = self.held(&state)?;
+        let (held, spent) = (self.held(&state)?, Spent::of(&state));
         for input in &psbt.unsigned_tx.input {
             let coin = input.previous_output;
             if let Some(holder) = held.0.get(&coin).filter(|holder| Some(**holder) != replaced) {
                 return Err(PrepareError::Taken(*holder));
             }
-            if let Some(spender) =
-                spender(&state, coin).filter(|spender| Some(*spender) != replaced)
-            {
+            let spender = spent.0.get(&coin).map(|(spender, _)| *spender);
+            if let Some(spender) = spender.filter(|spender| Some(*spender) != replaced) {
                 return Err(PrepareError::Taken(spender));
             }
         }
@@ -84,15 +95,37 @@ impl Wallet {
 
 /// The transaction that the wallet sees in the place of this one, since it spends one of the same coins.
 pub fn replacement(state: &State, transaction: &Transaction) -> Option<Txid> {
-    let txid = transaction.compute_txid();
-    let coins = transaction.input.iter().map(|input| input.previous_output);
-    coins.filter_map(|coin| spender(state, coin)).find(|spender| *spender != txid)
+    Spent::of(state).instead_of(transaction).map(|(spender, _)| spender)
 }
 
-/// The transaction that spends a coin, as far as the wallet sees.
-fn spender(state: &State, coin: OutPoint) -> Option<Txid> {
-    let spends = |tx: &bdk_wallet::WalletTx<'_>| {
-        tx.tx_node.tx.input.iter().any(|input| input.previous_output == coin)
-    };
-    state.transactions().find(spends).map(|tx| tx.tx_node.txid)
+/// All that the wallet sees spent, each coin with its spender, and whether that is confirmed; and the spenders.
+pub struct Spent(HashMap<OutPoint, (Txid, bool)>, BTreeSet<Txid>);
+
+impl Spent {
+    /// As this state has it.
+    pub fn of(state: &State) -> Spent {
+        let coins = state.transactions().flat_map(|tx| {
+            let spender = (tx.tx_node.txid, tx.chain_position.is_confirmed());
+            let inputs = tx.tx_node.tx.input.iter().map(|input| input.previous_output);
+            inputs.map(|coin| (coin, spender)).collect::<Vec<_>>()
+        });
+        let coins: HashMap<OutPoint, (Txid, bool)> = coins.collect();
+        let spenders = coins.values().map(|(spender, _)| *spender).collect();
+        Spent(coins, spenders)
+    }
+
+    /// Whether a transaction is among the spenders.
+    pub fn sees(&self, txid: Txid) -> bool {
+        self.1.contains(&txid)
+    }
+
+    /// The transaction that is there in the place of this one, and whether it is confirmed: if so, this one
+    /// can never be.
+    pub fn instead_of(&self, transaction: &Transaction) -> Option<(Txid, bool)> {
+        let txid = transaction.compute_txid();
+        let coins = transaction.input.iter().map(|input| input.previous_output);
+        let spenders = coins.filter_map(|coin| self.0.get(&coin)).copied();
+        // One that is confirmed says more.
+        spenders.filter(|(spender, _)| *spender != txid).max_by_key(|(_, confirmed)| *confirmed)
+    }
 }

@@ -1,5 +1,7 @@
 //! Preparing a payment: everything up to the signature.
 
+use std::collections::BTreeSet;
+
 use bdk_wallet::bitcoin::absolute::LockTime;
 use bdk_wallet::bitcoin::{Amount, FeeRate, OutPoint, Psbt, Transaction, Txid};
 use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
@@ -8,7 +10,7 @@ use granted_core::spend::{Network, Sats};
 
 use crate::chain::SyncError;
 use crate::config::ChoiceError;
-use crate::held::Held;
+use crate::held::{Held, Spent};
 use crate::network::AddressError;
 use crate::payment::{self, Payment, PaymentError};
 use crate::record::RecordError;
@@ -98,6 +100,12 @@ pub enum PrepareError {
     /// The replacement would not be taken.
     #[error("the fee rate is too low to replace it: at least {0} sat/vB")]
     RateTooLow(u64),
+    /// Another one took its place.
+    #[error("`{0}` was replaced by `{1}`, so nothing can take its place")]
+    Replaced(Txid, Txid),
+    /// There is no coin by which one could take its place.
+    #[error("none of the coins of `{0}` can be spent now, so nothing can take its place")]
+    NoPlace(Txid),
     /// The transaction cannot be replaced.
     #[error("{0}")]
     NoBump(String),
@@ -121,6 +129,8 @@ pub struct Order {
     pub amount: Amount,
     /// Whether outputs may be spent that are kept back otherwise.
     pub allow_dust: bool,
+    /// The payment in whose place it is to be: it spends coins of that, so only one of the two ever confirms.
+    pub instead_of: Option<Transaction>,
 }
 
 /// The outputs of amounts that are kept back.
@@ -149,15 +159,21 @@ pub fn build(
     order: &Order,
     rate: FeeRate,
     network: Network,
-    held: &Held,
+    held: Held,
 ) -> Result<Ready, PrepareError> {
+    let held = match &order.instead_of {
+        Some(other) => held.but(other.compute_txid()),
+        None => held,
+    };
     let mut kept_back = keep_back(state, order.allow_dust)?;
     let unsure = unsure(state);
     kept_back.extend(held.coins());
     kept_back.extend(unsure.iter().map(|output| output.outpoint));
     kept_back.sort_unstable();
     kept_back.dedup();
-    let short = Short { by: held.payments(), waiting: sum(&unsure) };
+    let shared = order.instead_of.as_ref().map(|other| shared(state, other, &kept_back));
+    let shared = shared.transpose()?.unwrap_or_default();
+    let short = Short { by: held.withheld(state), waiting: sum(&unsure) };
     let mut builder = state.build_tx();
     builder
         .add_recipient(order.recipient.script_pubkey(), order.amount)
@@ -165,12 +181,38 @@ pub fn build(
         // Not the height that a provider tells, which would hold the payment back if it is a lie.
         .nlocktime(LockTime::ZERO)
         .unspendable(kept_back.clone());
+    builder.add_utxos(&shared).map_err(|e| PrepareError::Build(e.to_string()))?;
     let psbt = builder.finish().map_err(|e| create_error(e, short))?;
     let payment = payment::derive(state, &psbt, network)?;
     if payment.recipient != order.recipient || payment.amount != order.amount {
         return Err(PrepareError::Other);
     }
-    Ok(Ready { payment, psbt, kept_back })
+    let spends = |coin| psbt.unsigned_tx.input.iter().any(|input| input.previous_output == coin);
+    match shared.into_iter().all(spends) {
+        true => Ok(Ready { payment, psbt, kept_back }),
+        false => Err(PrepareError::Other),
+    }
+}
+
+/// The coins of a payment that could be spent now. Who takes its place spends all of them, so that of several
+/// that do only one ever confirms.
+fn shared(
+    state: &State,
+    other: &Transaction,
+    kept_back: &[OutPoint],
+) -> Result<Vec<OutPoint>, PrepareError> {
+    let txid = other.compute_txid();
+    if let Some((by, _)) = Spent::of(state).instead_of(other) {
+        return Err(PrepareError::Replaced(txid, by));
+    }
+    let coins: BTreeSet<OutPoint> = other.input.iter().map(|input| input.previous_output).collect();
+    let unspent = state.list_unspent().map(|output| output.outpoint);
+    let free = unspent.filter(|coin| coins.contains(coin) && !kept_back.contains(coin));
+    let free: Vec<OutPoint> = free.collect();
+    match free.is_empty() {
+        true => Err(PrepareError::NoPlace(txid)),
+        false => Ok(free),
+    }
 }
 
 impl Wallet {
@@ -222,7 +264,7 @@ fn bump(
     }
     let mut kept = kept_back(state);
     kept.extend(held.coins());
-    let short = Short { by: held.payments(), waiting: sum(&unsure(state)) };
+    let short = Short { by: held.withheld(state), waiting: sum(&unsure(state)) };
     let mut builder = state.build_fee_bump(txid).map_err(|e| match e {
         BuildFeeBumpError::TransactionConfirmed(_) => {
             PrepareError::NoBump(format!("`{txid}` is confirmed: nothing can replace it"))

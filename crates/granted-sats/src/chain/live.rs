@@ -62,7 +62,7 @@ impl Live {
         let rate = self.rate(fee_rate)?;
         let build = |state: &mut State| {
             let held = self.wallet.held(state)?;
-            prepare::build(state, order, rate, self.network(), &held)
+            prepare::build(state, order, rate, self.network(), held)
         };
         match keep {
             true => self.wallet.change(build),
@@ -102,7 +102,7 @@ impl Chain for Live {
         let recipient = network::address(self.network(), recipient.as_str());
         let recipient = recipient.map_err(|e| e.to_string())?;
         let amount = bdk_wallet::bitcoin::Amount::from_sat(amount.to_u64());
-        let order = Order { recipient, amount, allow_dust: false };
+        let order = Order { recipient, amount, allow_dust: false, instead_of: None };
         let ready = self.ready(&order, None, true).map_err(|e| e.to_string())?;
         prepared(&ready)
     }

@@ -51,6 +51,20 @@ pub(super) fn show(
     Ok(())
 }
 
+/// Shows, at the terminal, the payment in whose place it is.
+pub(super) fn show_other(other: &Transaction, terminal: &Terminal) -> Result<(), Failure> {
+    let Transaction { txid, recipient, amount, .. } = other;
+    terminal.line(&format!("it takes the place of {txid}, {amount} sat to {recipient}:"))?;
+    terminal.line("only one of the two can ever confirm")?;
+    if let Some(origin) = &other.origin {
+        let (request, agent) = (origin.request, &origin.agent);
+        terminal.line(&format!(
+            "{agent} asked for that as {request}, which draws on its budget still"
+        ))?;
+    }
+    Ok(())
+}
+
 /// Asks the person.
 pub(super) fn agree(terminal: &Terminal, question: &str) -> Result<(), Failure> {
     match terminal.confirm(question)? {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use granted_core::spend::agent::Txid;
 use granted_core::spend::{Network, Sats};
-use granted_sats::bitcoin::Amount;
+use granted_sats::bitcoin::{Amount, Transaction, consensus};
 use granted_sats::network;
 use granted_sats::prepare::{Order, PrepareError, Ready};
 use serde::Serialize;
@@ -37,6 +37,9 @@ pub(super) struct Args {
     /// Spend outputs of exactly 546 or 330 sat too.
     #[arg(long)]
     allow_dust: bool,
+    /// Spend the coins of this payment, which was signed and is not seen: only one of the two can ever confirm.
+    #[arg(long, value_name = "TXID", conflicts_with = "export_psbt")]
+    instead_of: Option<String>,
     /// Do not ask whether to go on. The password is asked for all the same.
     #[arg(long, short)]
     yes: bool,
@@ -78,8 +81,12 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let recipient = network::address(place.network, &args.address).map_err(PrepareError::from)?;
     let amount = Amount::from_sat(args.amount.to_u64());
     network::check_amount(&recipient, amount).map_err(|_| PrepareError::Dust)?;
-    let order = Order { recipient, amount, allow_dust: args.allow_dust };
     let wallet = place.wallet()?;
+    let other = args.instead_of.as_ref().map(|txid| wallet.records().find(txid)).transpose()?;
+    let instead_of = other.as_ref().map(|other| consensus::deserialize(&other.bytes)).transpose();
+    let instead_of: Option<Transaction> = instead_of.map_err(Failure::system)?;
+    let replaced = instead_of.as_ref().map(Transaction::compute_txid);
+    let order = Order { recipient, amount, allow_dust: args.allow_dust, instead_of };
     let live = place.live(&wallet, out);
     let rate = review::fee_rate(args.fee_rate);
     if args.dry_run || args.export_psbt.is_some() {
@@ -89,11 +96,14 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let terminal = Terminal::open()?;
     let ready = live.ready(&order, rate, true)?;
     review::show(&ready.payment, place.network, &terminal)?;
+    if let Some(other) = &other {
+        review::show_other(other, &terminal)?;
+    }
     if !args.yes {
         review::agree(&terminal, "sign and send it?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, None)?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, replaced)?;
     review::broadcast(&live, &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {

@@ -5,6 +5,8 @@ use granted_core::spend::agent::{Address, Txid};
 use granted_core::spend::chain::Transaction;
 use granted_core::text::Shown;
 use granted_core::time::Stamp;
+use granted_sats::bitcoin::{self, consensus};
+use granted_sats::held::Spent;
 use granted_sats::record::RecordError;
 use granted_sats::wallet::{Seen, State, Wallet, seen};
 use serde::Serialize;
@@ -107,8 +109,9 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         out.value(&StatusJson { synced, sync_status, pending, broadcast });
         return Ok(0);
     }
+    let look = Look::new(&wallet, &state);
     for transaction in pending.into_iter().chain(broadcast) {
-        show(transaction, &state, out);
+        show(transaction, &look, out);
     }
     if records.is_empty() {
         out.remark(format_args!("nothing was signed here on {}", place.network));
@@ -122,7 +125,7 @@ fn one(txid: &str, wallet: &Wallet, state: &State, out: &Out) -> Result<u8, Fail
         Ok(transaction) => {
             match out.is_json() {
                 true => out.value(&json(&transaction, state)),
-                false => show(&transaction, state, out),
+                false => show(&transaction, &Look::new(wallet, state), out),
             }
             return Ok(0);
         }
@@ -144,6 +147,21 @@ fn one(txid: &str, wallet: &Wallet, state: &State, out: &Out) -> Result<u8, Fail
     Ok(0)
 }
 
+/// What the wallet sees.
+struct Look<'a> {
+    state: &'a State,
+    spent: Spent,
+    /// The payments that keep something from being spent, as far as their records can be read.
+    withheld: Vec<bitcoin::Txid>,
+}
+
+impl Look<'_> {
+    fn new<'a>(wallet: &Wallet, state: &'a State) -> Look<'a> {
+        let withheld = wallet.held(state).map(|held| held.withheld(state)).unwrap_or_default();
+        Look { state, spent: Spent::of(state), withheld }
+    }
+}
+
 fn json<'a>(transaction: &'a Transaction, state: &State) -> RecordJson<'a> {
     let Transaction { txid, recipient, amount, fee, created_at, is_broadcast, .. } = transaction;
     RecordJson {
@@ -158,17 +176,28 @@ fn json<'a>(transaction: &'a Transaction, state: &State) -> RecordJson<'a> {
     }
 }
 
-fn show(transaction: &Transaction, state: &State, out: &Out) {
+fn show(transaction: &Transaction, look: &Look<'_>, out: &Out) {
     let Transaction { txid, recipient, amount, fee, created_at, is_broadcast, .. } = transaction;
     out.line(format_args!("{txid}  {created_at:.0}"));
     out.line(format_args!("  {amount} sat to {recipient}, fee {fee} sat"));
-    let far = how_far(transaction, state);
-    match (is_broadcast, far) {
-        (false, Seen::Unseen) => {
+    let far = how_far(transaction, look.state);
+    let unseen = (far == Seen::Unseen).then(|| consensus::deserialize(&transaction.bytes).ok());
+    let unseen: Option<bitcoin::Transaction> = unseen.flatten();
+    match (is_broadcast, unseen.as_ref().and_then(|unseen| look.spent.instead_of(unseen))) {
+        (_, Some((by, true))) => {
+            out.line(format_args!(
+                "  it can never confirm: {by} is confirmed and spends its coins"
+            ));
+        }
+        (false, None) if far == Seen::Unseen => {
             out.line("  signed; it is not known that it was sent");
             out.line(format_args!("  to send it again: sats tx broadcast {txid}"));
         }
-        (_, far) => out.line(format_args!("  {}", words(far))),
+        _ => out.line(format_args!("  {}", words(far))),
+    }
+    if unseen.is_some_and(|unseen| look.withheld.contains(&unseen.compute_txid())) {
+        out.line("  its coins are kept from other payments");
+        out.line(format_args!("  to pay with them in its place: sats send --instead-of {txid}"));
     }
 }
 

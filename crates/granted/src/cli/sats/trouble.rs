@@ -110,11 +110,17 @@ impl From<PrepareError> for Failure {
             }
             PrepareError::Held { ref by, .. } => {
                 let first = by.first().map(ToString::to_string).unwrap_or_default();
-                let hint = format!("to hand it over again: sats tx broadcast {first}");
+                let hint = format!(
+                    "to hand it over again: sats tx broadcast {first}; to pay with its coins in its \
+                     place: sats send --instead-of {first}"
+                );
                 Failure::refused(error).hint(hint)
             }
             PrepareError::Taken(_) => {
                 Failure::refused(error).hint("nothing was signed: prepare the payment again")
+            }
+            PrepareError::NoPlace(txid) => {
+                Failure::refused(error).hint(format!("how far it is: sats status {txid}"))
             }
             PrepareError::Record(_) => Failure::new(Kind::Wallet, error),
             error => Failure::refused(error),

@@ -239,6 +239,38 @@ fn what_a_request_is_to_be_paid_from_is_not_replaced() {
     client.end();
 }
 
+/// Its coins are of use again, and its draw stays: a signature exists.
+#[test]
+fn a_request_that_can_never_be_paid_says_so() {
+    let given = Given::new();
+    let Given { ada, node, esplora, .. } = &given;
+    let mut client = given.client();
+    let (id, to) = given.file(&mut client, "a", 1_000);
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let pending = given.approve(&id).ok().json();
+    esplora.set(Faults::default());
+    let first = pending["txid"].as_str().unwrap();
+    let spent = || ada.json(&["agent", "list"])[0]["spent_sat"].clone();
+    let before = spent();
+    let mut pty = ada.at_terminal(&["send", &to, "5k", "--instead-of", first]);
+    pty.until(&format!("claude asked for that as {id}, which draws on its budget still"));
+    pty.until("sign and send it? [y/N] ");
+    pty.line("y");
+    pty.password("password of the wallet: ", PASSWORD);
+    let sent = pty.end().ok().stdout;
+    let listed = || ada.run(&["agent", "requests"]).ok().stdout;
+    assert!(!listed().contains("never"), "{}", listed());
+    node.mine(1);
+    ada.balance();
+    let second = &sent["sent ".len()..][..64];
+    let never = format!("it can never confirm: {second} is confirmed");
+    assert!(listed().contains(&never), "{}", listed());
+    assert_eq!((spent(), given.statuses()), (before, vec!["broadcast_pending".to_owned()]));
+    assert_eq!(node.received(&to), 5_000);
+    client.end();
+    ada.home.verify();
+}
+
 /// Both look at the coin when both passwords are typed.
 #[test]
 fn of_a_request_and_a_payment_on_one_coin_one_is_signed() {

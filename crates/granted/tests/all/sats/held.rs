@@ -1,6 +1,6 @@
 //! Coins of a payment that was signed and may still be sent, and where such a payment stands.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{PASSWORD, Person};
 use crate::bitcoin::{Esplora, Faults, Node};
@@ -84,6 +84,59 @@ fn what_was_prepared_before_another_payment_is_not_signed() {
         node.mine(1);
         assert_eq!(ada.json(&["status"])["pending"], json!([]));
     }
+}
+
+/// The way out where nothing else helps: one that shares a coin with it, so that both never confirm.
+#[test]
+fn a_payment_takes_the_place_of_one_that_is_stuck() {
+    let (ada, node, esplora) = funded();
+    let (first, to) = (unsent(&ada, &node, &esplora, "1100k"), node.address());
+    let stuck = ada.run(&["send", &to, "900k", "--dry-run"]).exits(1);
+    assert!(stuck.stderr.contains(&format!("sats send --instead-of {first}")), "{stuck:?}");
+    let status = || ada.run(&["status", &first]).ok().stdout;
+    assert!(status().contains("its coins are kept from other payments"), "{}", status());
+    let mut pty = ada.at_terminal(&["send", &to, "900k", "--instead-of", &first[..9], "--json"]);
+    pty.until(&format!("it takes the place of {first}, 1,100,000 sat to "));
+    pty.until("only one of the two can ever confirm");
+    pty.until("sign and send it?");
+    pty.line("y");
+    pty.password("password of the wallet: ", PASSWORD);
+    let second = pty.end().ok().json()["txid"].clone();
+    assert_eq!(json!(node.mempool()), json!([second]));
+    // Both never confirm, whoever hands over the first.
+    let record = ada.home.root().join(format!("sats/regtest/transactions/{first}.json"));
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
+    node.mine(1);
+    let late = node.try_call("sendrawtransaction", &[record["tx_hex"].clone()]);
+    assert!(late.unwrap_err().contains("missingorspent"));
+    let never = format!("it can never confirm: {} is confirmed", second.as_str().unwrap());
+    assert!(status().contains(&never), "{}", status());
+    // Of one that the network has, or that another took the place of, nothing takes the place.
+    for other in [first.as_str(), second.as_str().unwrap()] {
+        let run = ada.run(&["send", &to, "1k", "--instead-of", other, "--dry-run"]).exits(1);
+        assert!(run.stderr.contains("nothing can take its place"), "{run:?}");
+    }
+    ada.run(&["send", &to, "900k", "--dry-run"]).ok();
+}
+
+/// Of all that take its place, only one ever confirms: also where one was signed and not sent.
+#[test]
+fn what_takes_a_place_twice_confirms_once() {
+    let (ada, node, esplora) = funded();
+    let first = unsent(&ada, &node, &esplora, "1100k");
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let instead = ["--instead-of", &first, "--yes"];
+    let run = ada.send(&node.address(), "20k", &instead).exits(1);
+    esplora.set(Faults::default());
+    let (_, second) = run.stderr.split_once("sats tx broadcast ").unwrap();
+    let third = ada.send(&node.address(), "30k", &instead).ok().json();
+    // Less would do for the amount, and might leave a coin to the other one.
+    let third = node.call("getrawtransaction", &[third["txid"].clone(), json!(1)]);
+    assert_eq!(third["vin"].as_array().unwrap().len(), 2);
+    node.mine(1);
+    ada.run(&["tx", "broadcast", &second[..64]]).exits(1);
+    ada.run(&["tx", "broadcast", &first]).exits(1);
+    assert!(node.mempool().is_empty());
 }
 
 /// A person who is shown a replacement and says no has sent nothing.
@@ -184,9 +237,9 @@ fn what_others_may_take_back_is_not_spent() {
     let sent = ada.send(&node.address(), "11k", &["--fee-rate", "1"]).ok().json();
     let sent = node.call("getrawtransaction", &[sent["txid"].clone(), json!(1)]);
     let outputs = sent["vout"].as_array().unwrap().iter();
-    let change = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
+    let mut change = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
     // Anybody can pay to change that was seen.
-    let change = change.filter(|address| address.starts_with("bcrt1p")).next().unwrap();
+    let change = change.find(|address| address.starts_with("bcrt1p")).unwrap();
     node.pay(change, 60_000);
     assert_eq!(ada.json(&["balance"])["pending_sat"], 60_000);
     let send = ["send", &node.address(), "100k", "--dry-run"];

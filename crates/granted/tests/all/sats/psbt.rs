@@ -43,6 +43,24 @@ fn what_is_exported_is_looked_at_signed_and_sent() {
     ada.run(&["psbt", "inspect", "raw.hex"]).exits(1);
 }
 
+/// What is signed into a file is in no record, so only the person can know.
+#[test]
+fn a_coin_that_another_payment_holds_is_named() {
+    let (ada, node, _esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    for (amount, file) in [("10k", "a.psbt"), ("20k", "b.psbt")] {
+        ada.json(&["send", &node.address(), amount, "--export-psbt", file]);
+    }
+    let first = ada.signs(&["psbt", "sign", "a.psbt", "--json"]).ok().json()["txid"].clone();
+    let mut pty = ada.at_terminal(&["psbt", "sign", "b.psbt", "--out", "c.psbt"]);
+    let first = first.as_str().unwrap();
+    pty.until(&format!("{first} was signed before and spends the same coins"));
+    pty.until("sign it? [y/N] ");
+    pty.line("n");
+    pty.end().exits(1);
+}
+
 #[test]
 fn what_is_not_this_wallets_is_shown_and_not_kept() {
     let (ada, node, esplora) = Person::with_esplora();

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use granted_core::spend::{Request, RequestId, State};
 use granted_core::time::Stamp;
+use granted_sats::bitcoin::{Txid, consensus};
+use granted_sats::held::Spent;
+use granted_sats::wallet::Wallet;
 
 use super::super::super::args::reading_book;
 use super::super::super::failure::Failure;
@@ -57,19 +60,44 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
             clock::pause(EACH);
         }
     }
-    let found = requests(&spends, args.all, &place.wallet()?.records())?;
+    let wallet = place.wallet()?;
+    let found = requests(&spends, args.all, &wallet.records())?;
     if out.is_json() {
         out.value(&found.iter().map(RecordJson::of).collect::<Vec<_>>());
         return Ok(0);
     }
     let (now, mut outlook) = (book.now(), Outlook::new(&spends));
+    let signed =
+        |request: &Request| matches!(request.state, State::Sent(_) | State::BroadcastPending(..));
+    let spent = found.iter().any(signed).then(|| wallet.state()).transpose()?;
+    let spent = spent.map(|state| Spent::of(&state));
     for request in &found {
         show(request, &mut outlook, now, out)?;
+        let by = spent.as_ref().and_then(|spent| never(request, &wallet, spent));
+        if let Some(by) = by {
+            out.line(format_args!(
+                "  it can never confirm: {by} is confirmed and spends its coins"
+            ));
+        }
     }
     if found.is_empty() {
         out.remark(format_args!("nothing waits for you on {}", place.network));
     }
     Ok(0)
+}
+
+/// The confirmed transaction by which the payment of a request can never confirm.
+fn never(request: &Request, wallet: &Wallet, spent: &Spent) -> Option<Txid> {
+    let (State::Sent(paid) | State::BroadcastPending(paid, _)) = &request.state else {
+        return None;
+    };
+    if spent.sees(paid.txid.as_str().parse().ok()?) {
+        return None;
+    }
+    // Without its record nothing is known of its coins.
+    let kept = wallet.records().read(paid.txid.as_str()).ok()?;
+    let (by, confirmed) = spent.instead_of(&consensus::deserialize(&kept.bytes).ok()?)?;
+    confirmed.then_some(by)
 }
 
 /// Those that wait for approval and did not the last time.

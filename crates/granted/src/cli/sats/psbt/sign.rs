@@ -68,6 +68,9 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
             terminal.line(&format!("it is no payment of this wallet alone: {why}"))?;
         }
     }
+    for holder in wallet.held(&state)?.of(&psbt.unsigned_tx) {
+        terminal.line(&format!("{holder} was signed before and spends the same coins"))?;
+    }
     review::agree(&terminal, "sign it?")?;
     let seed = place.unlock(&terminal)?;
     let kept = payment.ok().filter(|_| args.out.is_none());
