@@ -477,7 +477,7 @@ fn a_folder_that_nobody_holds_is_swept() {
     let project = Project::new();
     let (left, tmp) = (project.at("tmp/granted-gate-0123456789abcdef"), project.at("tmp"));
     fs::create_dir_all(left.join("tree/src")).unwrap();
-    fs::set_permissions(&left, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o000)).unwrap();
     fs::create_dir(tmp.join("another")).unwrap();
     fs::create_dir(tmp.join("granted-gate-notes")).unwrap();
     symlink(project.at("project"), tmp.join("granted-gate-link0123456789ab")).unwrap();

@@ -237,9 +237,9 @@ fn what_others_may_take_back_is_not_spent() {
     let sent = ada.send(&node.address(), "11k", &["--fee-rate", "1"]).ok().json();
     let sent = node.call("getrawtransaction", &[sent["txid"].clone(), json!(1)]);
     let outputs = sent["vout"].as_array().unwrap().iter();
-    let mut change = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
+    let mut paid = outputs.map(|output| output["scriptPubKey"]["address"].as_str().unwrap());
     // Anybody can pay to change that was seen.
-    let change = change.find(|address| address.starts_with("bcrt1p")).unwrap();
+    let change = paid.find(|address| address.starts_with("bcrt1p")).unwrap();
     node.pay(change, 60_000);
     assert_eq!(ada.json(&["balance"])["pending_sat"], 60_000);
     let send = ["send", &node.address(), "100k", "--dry-run"];
