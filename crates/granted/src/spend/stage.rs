@@ -362,6 +362,8 @@ impl Stage {
         let home = Home::at(self.root.join("home"));
         let by = By { agent: None, door: Door::Library, host: "box".into(), uid: 0 };
         let file = FileLedger::new(home.ledger(), self.clock.clone(), by);
+        // Polling is not fair, and many wait here.
+        let file = file.with_patience(Duration::from_secs(100));
         let ledger = Arc::new(FaultyLedger::new(Arc::new(file)));
         let documents = Arc::new(FileDocuments::new(home.documents()));
         let book = Book::with(home, Door::Library, ledger.clone(), documents, self.clock.clone());

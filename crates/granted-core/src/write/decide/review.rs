@@ -105,7 +105,7 @@ pub struct Consent<'a> {
     pub approver: Note,
     /// The digest that was shown.
     pub digest: Digest,
-    /// The files, as [`check`] gave them.
+    /// The files, as [`super::check`] gave them.
     pub changes: Vec<FileChange>,
     /// The folders on the way to them that are missing.
     pub folders: Vec<ProjectPath>,
