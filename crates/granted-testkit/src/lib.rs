@@ -23,6 +23,7 @@ pub mod clock;
 pub mod contract;
 pub mod fault;
 pub mod forged;
+pub mod landlock;
 pub mod memory;
 pub mod proofs;
 pub mod sample;
