@@ -13,7 +13,8 @@ fn funded() -> (Person, std::sync::Arc<Node>, Esplora) {
     let (ada, node, esplora) = Person::with_esplora();
     node.pay(&ada.address(), 1_000_000);
     node.mine(1);
-    assert_eq!(ada.balance(), 1_000_000);
+    let held = json!({"balance_sat": 1_000_000, "pending_sat": 0, "synced": true});
+    assert_eq!(ada.json(&["balance"]), held);
     (ada, node, esplora)
 }
 
