@@ -261,7 +261,7 @@ impl Request {
             match (&mut request, &row.event) {
                 // A row may say that it moves a request, and file another.
                 (None, Event::SpendFiled(filed)) if filed.id() == id => {
-                    request = Some(Request::filed(id, row, filed));
+                    request = Some(Request::filed(id, row.seq, row.at, filed));
                 }
                 (None, _) => {}
                 (Some(request), _) => request.apply(row),
@@ -271,14 +271,14 @@ impl Request {
     }
 
     /// The state after the row that filed it.
-    pub fn filed(id: RequestId, row: &Row, filed: &Filed) -> Request {
+    pub fn filed(id: RequestId, seq: u64, at: Stamp, filed: &Filed) -> Request {
         let denied = filed.deny.clone().map(State::Denied);
         Request {
             id,
             filed: filed.clone(),
-            created_at: row.at,
-            updated_at: row.at,
-            last: row.seq,
+            created_at: at,
+            updated_at: at,
+            last: seq,
             state: denied.unwrap_or(State::PendingApproval),
         }
     }

@@ -37,7 +37,9 @@ impl Overview {
             }
             Event::SpendFiled(filed) => {
                 let id = filed.id();
-                self.requests.entry(id).or_insert_with(|| Request::filed(id, row, filed));
+                self.requests
+                    .entry(id)
+                    .or_insert_with(|| Request::filed(id, row.seq, row.at, filed));
                 return true;
             }
             _ => {}

@@ -31,7 +31,7 @@ pub fn run(token: &str, address: &str, count: usize) -> Value {
     let book = Book::open(home, Door::Library);
     let spends = Spends::new(&book, Network::Signet, &sats);
     let token = Token::parse(token).unwrap();
-    let session = Session { agent: "bench".parse().unwrap(), token };
+    let session = Session::new("bench".parse().unwrap(), token);
     let ask = |turn: usize| {
         let (amount, key) = (Sats::new(1_000).unwrap(), format!("turn-{turn}"));
         let asked = Asked { address, amount, key: &key };

@@ -1,22 +1,38 @@
 //! Filing: what an agent asks for, as one row under the guard.
 
-use granted_core::ledger::Row;
+use std::slice;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use granted_core::ledger::{Draft, Event};
 use granted_core::spend::chain::Addresses;
 use granted_core::spend::document::Standing;
 use granted_core::spend::file::{Decision, Facts, FileError, Filing, authenticate, file as decide};
 use granted_core::spend::{AgentName, GrantState, Request, RequestId, Sats, Token};
-use granted_core::store::AppendError;
+use granted_core::store::{AppendError, Appended};
 
 use super::{Spends, gather};
 use crate::ledger::witness;
 
 /// What an agent's server is: its name and the token that it was given.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Session {
     /// The agent.
     pub agent: AgentName,
     /// Its token.
     pub token: Token,
+    /// The grant as the last filing saw it.
+    seen: Mutex<Option<GrantState>>,
+}
+
+impl Session {
+    /// The session of an agent with a token.
+    pub fn new(agent: AgentName, token: Token) -> Session {
+        Session { agent, token, seen: Mutex::new(None) }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<GrantState>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What an agent sends.
@@ -47,12 +63,21 @@ pub fn file(
         amount: asked.amount,
     };
     witness::check(spends.book).map_err(store)?;
-    // Mostly it is new, and then the append finds that out.
+    // Mostly it is new, and the grant is what it was: the append finds both out. Only a row is written on
+    // what was remembered; nothing is refused on it.
     let (mut is_there, mut unwritten) = (false, None);
+    let mut seen = session.seen().take();
     loop {
         let now = spends.book.now();
         let head = spends.book.ledger.head().map_err(store)?;
-        let (grant, document) = current(spends, &session.agent)?;
+        let is_seen = seen.is_some();
+        let (grant, document) = match seen.take() {
+            Some(state) => {
+                let document = gather::standing(spends, &state);
+                (Some(state), document)
+            }
+            None => current(spends, &session.agent)?,
+        };
         let id = grant
             .as_ref()
             .map(|state| RequestId::new(state.grant.grant_id.as_str(), &filing.agent, &filing.key));
@@ -67,7 +92,11 @@ pub fn file(
             token: &session.token,
             existing: existing.as_ref(),
         };
-        let draft = match (decide(&filing, &facts)?, &existing) {
+        let decision = match decide(&filing, &facts) {
+            Err(_) if is_seen => continue,
+            decision => decision?,
+        };
+        let draft = match (decision, &existing) {
             (Decision::File(draft), _) => match unwritten {
                 Some(error) => return Err(store(error)),
                 None => draft,
@@ -75,12 +104,11 @@ pub fn file(
             (Decision::Existing, Some(existing)) => return Ok(existing.clone()),
             (Decision::Existing, None) => continue,
         };
-        match spends.book.append_after(head, &[*draft]) {
+        match spends.book.append_after(head, slice::from_ref(&draft)) {
             Ok(appended) => {
-                let row = appended.lines.first().map(|line| Row::parse(&line.bytes));
-                let filed = id.and_then(|id| Request::fold(id, &row?.ok()));
-                let unread = || FileError::Store("the row does not read as it was written".into());
-                return filed.ok_or_else(unread);
+                *session.seen() = grant;
+                let nothing = || FileError::Store("the row files nothing".into());
+                return filed(&draft, &appended).ok_or_else(nothing);
             }
             // The same filing elsewhere, or the grant has moved.
             Err(AppendError::Conflict) => is_there = true,
@@ -89,6 +117,14 @@ pub fn file(
             Err(e) => return Err(store(e)),
         }
     }
+}
+
+/// The request that the row of this draft files.
+fn filed(draft: &Draft, appended: &Appended) -> Option<Request> {
+    let (Event::SpendFiled(filed), Some(line)) = (&draft.event, appended.lines.first()) else {
+        return None;
+    };
+    Some(Request::filed(filed.id(), line.seq, line.at, filed))
 }
 
 /// The grant that the session's token is for.

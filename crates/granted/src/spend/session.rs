@@ -51,5 +51,5 @@ pub fn open(
     // What is no token is the token of no grant.
     let token = Token::parse(token).ok_or_else(|| FileError::Unauthorized(agent.clone()))?;
     let state = authenticate(agent, Some(state), &document, &token)?.clone();
-    Ok((Session { agent: agent.clone(), token }, state))
+    Ok((Session::new(agent.clone(), token), state))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -332,6 +333,7 @@ pub struct Stage {
     pub clock: Arc<FixedClock>,
     pub wrong: Rc<Wrong>,
     pub wallet: Wallet,
+    sessions: RefCell<HashMap<String, Rc<Session>>>,
 }
 
 impl Stage {
@@ -346,7 +348,8 @@ impl Stage {
         let wallet = Wallet(root.join("wallet"));
         fs::create_dir_all(&wallet.0).unwrap();
         let wrong = Rc::new(Wrong { reach, ..Wrong::default() });
-        Stage { root: root.to_owned(), _dir: None, clock: Arc::default(), wrong, wallet }
+        let (clock, sessions) = Default::default();
+        Stage { root: root.to_owned(), _dir: None, clock, wrong, wallet, sessions }
     }
 
     pub fn sats(&self) -> PathBuf {
@@ -406,6 +409,12 @@ impl Stage {
         self.file_to(book, token, key, amount, ADDRESS)
     }
 
+    /// The session of the agent's server that has this token, which lasts as long as the stage.
+    fn session(&self, token: &Token) -> Rc<Session> {
+        let new = || Rc::new(Session::new(agent(), token.clone()));
+        self.sessions.borrow_mut().entry(token.reveal()).or_insert_with(new).clone()
+    }
+
     pub fn file_to(
         &self,
         book: &Book,
@@ -414,7 +423,7 @@ impl Stage {
         amount: u64,
         address: &str,
     ) -> Result<Request, FileError> {
-        let session = Session { agent: agent(), token: token.clone() };
+        let session = self.session(token);
         let asked = Asked { address, amount: sats(amount), key };
         file(&self.spends(book), &session, &asked, &Spelling)
     }

@@ -23,7 +23,7 @@ use crate::book::Book;
 
 /// The status that an agent is told.
 fn told(stage: &Stage, book: &Book, token: &granted_core::spend::Token, id: &str) -> String {
-    let session = Session { agent: agent(), token: token.clone() };
+    let session = Session::new(agent(), token.clone());
     check(&stage.spends(book), &session, id).status.to_owned()
 }
 
@@ -92,7 +92,7 @@ fn one_key_twice_at_once_is_one_request() {
             let book = &book;
             let spends = Spends::new(book, Default::default(), &sats);
             barrier.wait();
-            let session = Session { agent: agent(), token: token.clone() };
+            let session = Session::new(agent(), token.clone());
             let asked = super::file::Asked {
                 address: ADDRESS,
                 amount: super::stage::sats(1_000),
@@ -343,6 +343,31 @@ fn what_changes_while_the_password_is_typed_counts() {
     }
 }
 
+/// A server remembers the grant between two filings.
+#[test]
+fn what_is_remembered_of_a_grant_files_nothing_that_has_changed() {
+    let stage = Stage::new();
+    let (book, spends_book) = (stage.book(), stage.book());
+    let spends = stage.spends(&spends_book);
+    let token = stage.issue(&book).token;
+    let file = |key: &str, amount| stage.file(&book, &token, key, amount);
+    let request = file("a", 9_000).unwrap();
+    mode(&spends, &agent(), Mode::Observe, || Ok(())).unwrap();
+    assert_eq!(denied(&file("b", 9_000).unwrap()), "observe_only");
+    mode(&spends, &agent(), Mode::Ask, || Ok(())).unwrap();
+    assert_eq!(file("c", 9_000).unwrap().state.status(), "pending_approval");
+    for (turn, key) in ["d", "e", "f", "g"].iter().enumerate() {
+        let request = file(key, 9_000).unwrap();
+        stage.approve(&book, request.id).unwrap();
+        assert_eq!(stage.stands(&book, request.id).1, 50_000 - 9_200 * (turn as u64 + 1));
+    }
+    stage.approve(&book, request.id).unwrap();
+    assert_eq!(denied(&file("h", 9_000).unwrap()), "over_budget");
+    // What was filed before is found whatever is remembered.
+    assert_eq!(file("a", 9_000).unwrap().state.status(), "sent");
+    assert_eq!(file("a", 1).unwrap_err().code(), "idempotency_key_conflict");
+}
+
 #[test]
 fn a_document_only_narrows() {
     let stage = Stage::new();
@@ -355,7 +380,7 @@ fn a_document_only_narrows() {
     let elsewhere = Spends::new(&book, granted_core::spend::Network::Regtest, &stage.sats());
     std::fs::create_dir_all(stage.sats().join("regtest/grants")).unwrap();
     std::fs::write(stage.sats().join("regtest/grants/claude.json"), &text).unwrap();
-    let session = Session { agent: agent(), token: token.clone() };
+    let session = Session::new(agent(), token.clone());
     assert_eq!(super::file::session(&elsewhere, &session).unwrap_err().code(), "no_grant");
     assert!(list(&elsewhere).unwrap().is_empty());
     // Edited it is of no use, whatever was edited.
@@ -391,7 +416,7 @@ fn at_its_last_second_a_grant_is_over() {
     stage.clock.set(issued.grant.expires_at);
     let late = stage.file(&book, &issued.token, "b", 1_000).unwrap();
     assert_eq!(denied(&late), "expired");
-    let session = Session { agent: agent(), token: issued.token.clone() };
+    let session = Session::new(agent(), issued.token.clone());
     let code = super::grant::grant(&stage.spends(&book), &session).unwrap_err().code();
     assert_eq!(code, "no_grant");
     // Listing takes its document away; what was filed is still denied for the right reason.

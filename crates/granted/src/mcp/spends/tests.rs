@@ -59,7 +59,7 @@ struct Served {
 
 impl Served {
     fn new(stage: &Stage, token: &Token) -> Served {
-        let session = Session { agent: agent(), token: token.clone() };
+        let session = Session::new(agent(), token.clone());
         let purse = FakePurse::default();
         let boxed = Box::new(purse.clone());
         let server = Server::spending(stage.book(), Network::Signet, stage.sats(), session, boxed);
