@@ -197,6 +197,7 @@ fn unreached(error: &std::io::Error) -> String {
     match error.kind() {
         // TLS puts it so.
         std::io::ErrorKind::InvalidData => UNSAFE.to_owned(),
+        std::io::ErrorKind::FileTooLarge => "answers without end".to_owned(),
         _ => {
             let why = granted_store::open::in_words(error);
             format!("cannot be reached, or does not answer in time: {why}")

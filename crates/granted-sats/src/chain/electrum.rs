@@ -1,9 +1,12 @@
 //! Electrum: a server that indexes the chain by script.
 
+mod wire;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bdk_electrum::BdkElectrumClient;
-use bdk_electrum::electrum_client::{Client, Config, ElectrumApi as _, Error};
+use bdk_electrum::electrum_client::raw_client::RawClient;
+use bdk_electrum::electrum_client::{ElectrumApi as _, Error};
 use bdk_wallet::bitcoin::{BlockHash, Transaction};
 use bdk_wallet::{KeychainKind, Update};
 
@@ -13,22 +16,29 @@ use super::{
 };
 use crate::config::{Entry, origin};
 use crate::wallet::Wallet;
+use wire::{Limits, Wire};
 
 /// How many scripts are asked for in one request.
 const BATCH: usize = 20;
 
+/// What one answer may take. The longest are whole histories of addresses.
+const LIMITS: Limits = Limits { time: REQUEST, size: 64 << 20 };
+
 /// An Electrum server.
 pub(super) struct Electrum {
     origin: String,
-    client: BdkElectrumClient<Client>,
+    client: BdkElectrumClient<RawClient<Wire>>,
 }
 
 impl Electrum {
     pub(super) fn new(entry: &Entry) -> Result<Electrum, ProviderError> {
         let origin = origin(&entry.url).to_owned();
+        let place = entry.url.trim_start_matches("tcp://").trim_end_matches('/');
+        let wire = Wire::connect(place, LIMITS).map_err(|e| trouble(&origin, unreached(&e)))?;
         // Nothing is done again, since a broadcast would be too.
-        let config = Config::builder().timeout(Some(REQUEST)).retry(0).build();
-        let client = Client::from_config(&entry.url, config).map_err(|e| error(&origin, &e))?;
+        let client = RawClient::from(wire);
+        // The first thing that is said.
+        client.protocol_version().map_err(|e| error(&origin, &e))?;
         Ok(Electrum { origin, client: BdkElectrumClient::new(client) })
     }
 
@@ -39,10 +49,6 @@ impl Electrum {
 
 fn error(origin: &str, error: &Error) -> ProviderError {
     let why = match error {
-        Error::AllAttemptsErrored(errors) => match errors.first() {
-            Some(first) => return self::error(origin, first),
-            None => "cannot be reached, or does not answer in time".to_owned(),
-        },
         Error::IOError(e) => unreached(e),
         Error::SharedIOError(e) => unreached(e),
         Error::Protocol(_) => "refuses what it is asked for".to_owned(),
