@@ -81,6 +81,7 @@ fn show(args: Args, out: &Out) -> Result<u8, Failure> {
     let Args { id: object_id, grant, kind, since, .. } = args;
     let filter = Filter { object_id, grant, kind, since, kinds: &[] };
     let (rows, unfinished) = tail(&*book.ledger, &filter, args.tail)?;
+    let _together = out.together();
     for shown in &rows {
         let raw = String::from_utf8_lossy(&shown.raw);
         match &shown.row {

@@ -35,6 +35,7 @@ pub(crate) fn run(args: Args, out: &Out) -> Result<u8, Failure> {
     let book = reading_book(out)?;
     let now = book.now();
     let entries = list(&book, args.all)?;
+    let _together = out.together();
     for (candidate, status) in &entries {
         let spending = match candidate.state.spending() {
             Some(claim) if out.is_json() => attempt(&book, claim.discharge)?,

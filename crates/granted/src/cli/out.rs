@@ -27,7 +27,12 @@ pub(crate) struct Out {
     closed: Cell<bool>,
     /// Why not all could be written to stdout.
     trouble: RefCell<Option<String>>,
+    /// What is printed together, as far as it is not printed yet.
+    held: RefCell<Option<Vec<u8>>>,
 }
+
+/// While it lives, lines are printed many at once.
+pub(crate) struct Together<'a>(&'a Out);
 
 /// How many bytes of a long value are printed at once.
 const CHUNK: usize = 64 << 10;
@@ -71,6 +76,7 @@ impl Out {
             news: OnceCell::new(),
             trouble: RefCell::default(),
             closed: Cell::default(),
+            held: RefCell::default(),
         }
     }
 
@@ -108,9 +114,39 @@ impl Out {
         !self.json && io::stdout().is_terminal()
     }
 
+    /// Prints the lines of a list together, for as long as what it returns is kept.
+    pub(crate) fn together(&self) -> Together<'_> {
+        *self.held.borrow_mut() = Some(Vec::new());
+        Together(self)
+    }
+
+    /// Prints what is held.
+    fn flush(&self) {
+        let held = self.held.borrow_mut().as_mut().map(std::mem::take);
+        if let Some(held) = held.filter(|held| !held.is_empty()) {
+            self.printed(write(&mut io::stdout().lock(), &held));
+        }
+    }
+
     /// One line for people.
     pub(crate) fn line(&self, text: impl std::fmt::Display) {
-        self.printed(write(&mut io::stdout().lock(), &format!("{text}\n")));
+        self.put(|stream| writeln!(stream, "{text}"));
+    }
+
+    /// Prints, or holds what is to be printed together.
+    fn put(&self, print: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        let mut held = self.held.borrow_mut();
+        if let Some(held) = held.as_mut() {
+            self.printed(print(held));
+        } else {
+            let mut stream = BufWriter::with_capacity(CHUNK, io::stdout().lock());
+            self.printed(print(&mut stream).and_then(|()| stream.flush()));
+        }
+        let is_full = held.as_ref().is_some_and(|held| held.len() >= CHUNK);
+        drop(held);
+        if is_full {
+            self.flush();
+        }
     }
 
     /// Notes how it went to print something. Whoever closed the stream does not want the rest.
@@ -141,20 +177,22 @@ impl Out {
 
     /// One line of JSON.
     pub(crate) fn value(&self, value: &impl Serialize) {
-        let mut stream = BufWriter::with_capacity(CHUNK, io::stdout().lock());
-        let written = serde_json::to_writer(&mut stream, value).map_err(io::Error::from);
-        self.printed(written.and_then(|()| stream.write_all(b"\n")).and_then(|()| stream.flush()));
+        self.put(|stream| {
+            serde_json::to_writer(&mut *stream, value)?;
+            stream.write_all(b"\n")
+        });
     }
 
     /// One line to stderr, for people.
     pub(crate) fn remark(&self, text: impl std::fmt::Display) {
+        self.flush();
         // There is nowhere else to say so.
-        let _ = write(&mut io::stderr().lock(), &format!("{text}\n"));
+        let _ = write(&mut io::stderr().lock(), format!("{text}\n").as_bytes());
     }
 
     /// Replaces the last line of a terminal's stderr.
     pub(crate) fn progress(&self, text: impl std::fmt::Display) {
-        let _ = write(&mut io::stderr().lock(), &format!("\r\u{1b}[K{text}"));
+        let _ = write(&mut io::stderr().lock(), format!("\r\u{1b}[K{text}").as_bytes());
     }
 
     /// A word, marked where colour is shown.
@@ -186,6 +224,13 @@ impl Out {
     }
 }
 
-fn write(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
-    stream.write_all(text.as_bytes()).and_then(|()| stream.flush())
+impl Drop for Together<'_> {
+    fn drop(&mut self) {
+        self.0.flush();
+        self.0.held.take();
+    }
+}
+
+fn write(stream: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).and_then(|()| stream.flush())
 }

@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         out.value(&all);
         return Ok(0);
     }
+    let _together = out.together();
     for entry in &entries {
         let when = match json(entry, None).timestamp {
             Some(time) => format!("{:.0}", stamp(time)),

@@ -35,6 +35,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     };
     let states = all(&*book.ledger)?;
     let states: Vec<&RequestState> = states.iter().filter(here).collect();
+    let _together = out.together();
     for state in &states {
         match out.is_json() {
             true => out.value(&RequestJson::new(state, &files(&book, state))),

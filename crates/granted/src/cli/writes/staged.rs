@@ -22,6 +22,7 @@ pub(super) fn run(_: &Args, out: &Out) -> Result<u8, Failure> {
     let book = reading_book(out)?;
     let now = book.now();
     let states = open(&*book.ledger)?;
+    let _together = out.together();
     for state in &states {
         let views = files(&book, state);
         if out.is_json() {

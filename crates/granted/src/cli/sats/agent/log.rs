@@ -26,6 +26,7 @@ Example:
 
 pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
     let book = reading_book(out)?;
+    let _together = out.together();
     for row in log(&spends(place, &book), args.limit, args.request.as_deref())? {
         match out.is_json() {
             true => out.line(String::from_utf8_lossy(&row.line())),

@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         |request: &Request| matches!(request.state, State::Sent(_) | State::BroadcastPending(..));
     let spent = found.iter().any(signed).then(|| wallet.state()).transpose()?;
     let spent = spent.map(|state| Spent::of(&state));
+    let _together = out.together();
     for request in &found {
         show(request, &mut outlook, now, out)?;
         let by = spent.as_ref().and_then(|spent| never(request, &wallet, spent));
