@@ -18,6 +18,7 @@ use granted_core::spend::chain::Turn;
 use granted_store::custody::{Folder, Kept};
 use granted_store::open::{self, OpenError};
 
+use crate::chain::STOP_GAP;
 use crate::files::{FileError, failed};
 use crate::network;
 use crate::seed::PublicKeys;
@@ -84,6 +85,17 @@ pub struct Balance {
     pub spendable: Amount,
     /// Others may still take it back; it is not spent.
     pub pending: Amount,
+}
+
+/// An address to be paid at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revealed {
+    /// The address.
+    pub address: Address,
+    /// Its number, from 0.
+    pub index: u32,
+    /// Whether it was given before.
+    pub again: bool,
 }
 
 /// Whether a state is of these keys.
@@ -209,16 +221,24 @@ impl Wallet {
         forget().map_err(|e| self.broken(e))
     }
 
-    /// The next address to be paid at, which no other call gives, with its number.
-    pub fn reveal(&self) -> Result<(Address, u32), WalletError> {
-        let info = self.change(|state| {
-            match state.next_derivation_index(KeychainKind::External) > MAX_INDEX {
-                true => Err(self.broken("it has given out as many addresses as it can")),
-                false => Ok(state.reveal_next_address(KeychainKind::External)),
+    /// An address to be paid at. Each call gives another one, until as many in a row have got nothing as
+    /// are looked through where the wallet is restored from its words: what came to the next one would not
+    /// be found there.
+    pub fn reveal(&self) -> Result<Revealed, WalletError> {
+        let kind = KeychainKind::External;
+        let (info, again) = self.change(|state| {
+            let next = state.next_derivation_index(kind);
+            let unused = next - state.spk_index().last_used_index(kind).map_or(0, |last| last + 1);
+            if usize::try_from(unused).is_ok_and(|unused| unused < STOP_GAP) {
+                return match next > MAX_INDEX {
+                    true => Err(self.broken("it has given out as many addresses as it can")),
+                    false => Ok((state.reveal_next_address(kind), false)),
+                };
             }
+            Ok((state.next_unused_address(kind), true))
         })?;
-        let address = info.address.to_string();
-        Ok((Address::new(address).map_err(|e| self.broken(e))?, info.index))
+        let address = Address::new(info.address.to_string()).map_err(|e| self.broken(e))?;
+        Ok(Revealed { address, index: info.index, again })
     }
 
     /// What it holds, by what it last saw.

@@ -24,6 +24,21 @@ fn claim(wallet: &Wallet, index: i64) {
     assert_eq!(db.execute(sql, [index]).unwrap(), 1);
 }
 
+/// Has the state see a payment to the address of this number.
+fn pays(wallet: &Wallet, index: u32) {
+    let see = |state: &mut State| {
+        let script_pubkey = state.peek_address(KeychainKind::External, index).script_pubkey();
+        let input =
+            TxIn { previous_output: OutPoint::new(Txid::all_zeros(), index), ..TxIn::default() };
+        let output = TxOut { value: Amount::from_sat(60_000), script_pubkey };
+        let (version, lock_time) = (Version::TWO, LockTime::ZERO);
+        let paid = Transaction { version, lock_time, input: vec![input], output: vec![output] };
+        state.apply_unconfirmed_txs([(paid, 1)]);
+        Ok::<_, WalletError>(())
+    };
+    wallet.change(see).unwrap();
+}
+
 /// All addresses up to the last one are derived when a state is read.
 #[test]
 fn a_state_that_claims_too_many_addresses_is_not_read() {
@@ -33,7 +48,7 @@ fn a_state_that_claims_too_many_addresses_is_not_read() {
     let why = wallet.state().map(|_| ()).unwrap_err().to_string();
     assert!(why.contains("gave out more addresses than it can"), "{why}");
     claim(&wallet, 0);
-    assert_eq!(wallet.reveal().unwrap().1, 1);
+    assert_eq!(wallet.reveal().unwrap().index, 1);
 }
 
 #[test]
@@ -41,9 +56,30 @@ fn the_last_address_is_the_last() {
     let (_dir, wallet) = on_disk(&funded().0);
     wallet.reveal().unwrap();
     claim(&wallet, MAX_INDEX.into());
+    pays(&wallet, MAX_INDEX);
     let why = wallet.reveal().unwrap_err().to_string();
     assert!(why.contains("as many addresses as it can"), "{why}");
     assert!(wallet.state().is_ok());
+}
+
+/// A wallet that is restored from its words looks at no more addresses in a row that got nothing.
+#[test]
+fn no_address_is_given_that_a_restored_wallet_would_not_look_at() {
+    let (_dir, wallet) = on_disk(&funded().0);
+    let gap = u32::try_from(STOP_GAP).unwrap();
+    let given = |count: u32| -> Vec<(u32, bool)> {
+        let reveal = |_| wallet.reveal().map(|given| (given.index, given.again)).unwrap();
+        (0..count).map(reveal).collect()
+    };
+    let fresh: Vec<_> = (0..gap).map(|index| (index, false)).collect();
+    assert_eq!(given(gap), fresh);
+    assert_eq!(given(2), [(0, true), (0, true)]);
+    pays(&wallet, 0);
+    assert_eq!(given(3), [(gap, false), (1, true), (1, true)]);
+    pays(&wallet, 5);
+    let fresh: Vec<_> = (gap + 1..gap + 6).map(|index| (index, false)).collect();
+    assert_eq!(given(5), fresh);
+    assert_eq!(given(1), [(1, true)]);
 }
 
 #[test]

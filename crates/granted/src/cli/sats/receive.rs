@@ -1,6 +1,7 @@
 //! `sats receive`
 
 use granted_core::spend::agent::Address;
+use granted_sats::wallet::Revealed;
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 use serde::Serialize;
@@ -9,9 +10,10 @@ use super::super::failure::Failure;
 use super::super::out::Out;
 use super::place::Place;
 
-/// Give an address to be paid at, which was not given before.
+/// Give an address to be paid at, another one at each call.
 ///
-/// On a terminal it is also shown for a phone to read.
+/// Once 20 in a row have got nothing, it is the first of those again: who restores the wallet from its words looks no
+/// further. On a terminal it is also shown for a phone to read.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {}
@@ -27,12 +29,15 @@ struct AddressJson<'a> {
 }
 
 pub(super) fn run(_: &Args, place: &Place, out: &Out) -> Result<u8, Failure> {
-    let (address, index) = place.wallet()?.reveal()?;
+    let Revealed { address, index, again } = place.wallet()?.reveal()?;
     if out.is_json() {
         out.value(&AddressJson { address: &address, index });
         return Ok(0);
     }
     out.line(&address);
+    if again {
+        out.remark("note: it was given before: the last 20 addresses have got nothing yet");
+    }
     if out.is_seen() {
         out.line(code(address.as_str())?);
     }

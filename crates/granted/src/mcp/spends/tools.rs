@@ -46,7 +46,7 @@ whom to ask, or the grant is gone; tell the human. What you may spend is another
 
 const ABOUT_RECEIVE: &str = "\
 Reveal a fresh address at which the wallet can be paid. Each call reveals the next one and keeps it, so ask once for each payment \
-that is expected.";
+that is expected. Once 20 in a row have got nothing, the first of those is given again.";
 
 const ABOUT_GRANT: &str = "\
 Look up your own grant: mode, budget_sat, spent_sat, remaining_sat, the caps max_tx_sat and max_fee_sat, allowed_recipients (absent: \

@@ -71,7 +71,8 @@ impl Purse for Watched {
     }
 
     fn receive(&self) -> Result<(Address, u32), String> {
-        self.wallet.reveal().map_err(|e| e.to_string())
+        let revealed = self.wallet.reveal().map_err(|e| e.to_string())?;
+        Ok((revealed.address, revealed.index))
     }
 
     fn relays(&self, address: &str, amount: Sats) -> Result<(), String> {
