@@ -8,9 +8,9 @@ use crate::prepare::PrepareError;
 use crate::record::RecordError;
 use crate::wallet::{State, Wallet};
 
-/// Each coin with the payment that holds it.
+/// Each coin with the payments that hold it: several where one was to take the place of another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held(BTreeMap<OutPoint, Txid>);
+pub struct Held(BTreeMap<OutPoint, BTreeSet<Txid>>);
 
 impl Held {
     /// The coins.
@@ -20,25 +20,28 @@ impl Held {
 
     /// The payments, in the order of their ids.
     pub fn payments(&self) -> Vec<Txid> {
-        self.0.values().copied().collect::<BTreeSet<Txid>>().into_iter().collect()
+        self.0.values().flatten().copied().collect::<BTreeSet<Txid>>().into_iter().collect()
     }
 
     /// The payments that keep the wallet from spending something.
     pub fn withheld(&self, state: &State) -> Vec<Txid> {
         let holders = state.list_unspent().filter_map(|output| self.0.get(&output.outpoint));
-        holders.copied().collect::<BTreeSet<Txid>>().into_iter().collect()
+        holders.flatten().copied().collect::<BTreeSet<Txid>>().into_iter().collect()
     }
 
     /// The payments that hold what a transaction spends.
     pub fn of(&self, transaction: &Transaction) -> BTreeSet<Txid> {
         let coins = transaction.input.iter().map(|input| input.previous_output);
-        coins.filter_map(|coin| self.0.get(&coin)).copied().collect()
+        coins.filter_map(|coin| self.0.get(&coin)).flatten().copied().collect()
     }
 
-    /// What is held by others than this payment.
+    /// The same without the coins of this payment, whoever holds them besides: who takes its place spends
+    /// them all, and is then in the place of those too.
     #[must_use]
-    pub fn but(mut self, payment: Txid) -> Held {
-        self.0.retain(|_, holder| *holder != payment);
+    pub fn but(mut self, payment: &Transaction) -> Held {
+        for input in &payment.input {
+            self.0.remove(&input.previous_output);
+        }
         self
     }
 }
@@ -68,25 +71,25 @@ impl Wallet {
             if seen || inputs().any(|coin| spent.get(&coin) == Some(&true)) {
                 continue;
             }
-            held.0.extend(inputs().map(|coin| (coin, txid)));
+            for coin in inputs() {
+                held.0.entry(coin).or_default().insert(txid);
+            }
         }
         Ok(held)
     }
 
     /// Checks, just before it is signed, that what a PSBT spends of this wallet is still free: the person
-    /// may have signed another payment since it was prepared. `replaced` is the payment that it takes the
+    /// may have signed another payment since it was prepared. `replaced` are the payments that it takes the
     /// place of.
-    pub fn check_free(&self, psbt: &Psbt, replaced: Option<Txid>) -> Result<(), PrepareError> {
+    pub fn check_free(&self, psbt: &Psbt, replaced: &[Txid]) -> Result<(), PrepareError> {
         let state = self.state()?;
         let (held, spent) = (self.held(&state)?, Spent::of(&state));
         for input in &psbt.unsigned_tx.input {
             let coin = input.previous_output;
-            if let Some(holder) = held.0.get(&coin).filter(|holder| Some(**holder) != replaced) {
-                return Err(PrepareError::Taken(*holder));
-            }
-            let spender = spent.0.get(&coin).map(|(spender, _)| *spender);
-            if let Some(spender) = spender.filter(|spender| Some(*spender) != replaced) {
-                return Err(PrepareError::Taken(spender));
+            let spender = spent.0.get(&coin).map(|(spender, _)| spender);
+            let mut others = held.0.get(&coin).into_iter().flatten().chain(spender);
+            if let Some(other) = others.find(|other| !replaced.contains(other)) {
+                return Err(PrepareError::Taken(*other));
             }
         }
         Ok(())

@@ -29,6 +29,9 @@ pub struct Ready {
     pub psbt: Psbt,
     /// The outputs that were kept back.
     pub kept_back: Vec<OutPoint>,
+    /// The payments that it takes the place of: they spend some of the same coins, so that only one of all
+    /// ever confirms.
+    pub instead_of: Vec<Txid>,
 }
 
 /// Why a payment cannot be made ready. Nothing was signed.
@@ -103,8 +106,8 @@ pub enum PrepareError {
     /// Another one took its place.
     #[error("`{0}` was replaced by `{1}`, so nothing can take its place")]
     Replaced(Txid, Txid),
-    /// There is no coin by which one could take its place.
-    #[error("none of the coins of `{0}` can be spent now, so nothing can take its place")]
+    /// Not all the coins are there by which one could take its place.
+    #[error("not all coins of `{0}` can be spent now, so nothing can take its place")]
     NoPlace(Txid),
     /// The transaction cannot be replaced.
     #[error("{0}")]
@@ -161,9 +164,10 @@ pub fn build(
     network: Network,
     held: Held,
 ) -> Result<Ready, PrepareError> {
+    let all = &held;
     let held = match &order.instead_of {
-        Some(other) => held.but(other.compute_txid()),
-        None => held,
+        Some(other) => held.clone().but(other),
+        None => held.clone(),
     };
     let mut kept_back = keep_back(state, order.allow_dust)?;
     let unsure = unsure(state);
@@ -189,13 +193,16 @@ pub fn build(
     }
     let spends = |coin| psbt.unsigned_tx.input.iter().any(|input| input.previous_output == coin);
     match shared.into_iter().all(spends) {
-        true => Ok(Ready { payment, psbt, kept_back }),
+        true => {
+            let instead_of = all.of(&psbt.unsigned_tx).into_iter().collect();
+            Ok(Ready { payment, psbt, kept_back, instead_of })
+        }
         false => Err(PrepareError::Other),
     }
 }
 
-/// The coins of a payment that could be spent now. Who takes its place spends all of them, so that of several
-/// that do only one ever confirms.
+/// The wallet's coins of a payment, all of which have to be there to be spent. Who takes its place spends all
+/// of them, so that of several that do, and of those in whose place it is, only one ever confirms.
 fn shared(
     state: &State,
     other: &Transaction,
@@ -205,13 +212,18 @@ fn shared(
     if let Some((by, _)) = Spent::of(state).instead_of(other) {
         return Err(PrepareError::Replaced(txid, by));
     }
-    let coins: BTreeSet<OutPoint> = other.input.iter().map(|input| input.previous_output).collect();
-    let unspent = state.list_unspent().map(|output| output.outpoint);
-    let free = unspent.filter(|coin| coins.contains(coin) && !kept_back.contains(coin));
-    let free: Vec<OutPoint> = free.collect();
-    match free.is_empty() {
-        true => Err(PrepareError::NoPlace(txid)),
-        false => Ok(free),
+    // Also one that is not there any more may come back.
+    let is_ours = |coin: &OutPoint| {
+        let output = state.tx_graph().get_txout(*coin);
+        output.is_some_and(|output| state.is_mine(output.script_pubkey.clone()))
+    };
+    let coins: Vec<OutPoint> =
+        other.input.iter().map(|input| input.previous_output).filter(is_ours).collect();
+    let unspent: BTreeSet<OutPoint> = state.list_unspent().map(|output| output.outpoint).collect();
+    let is_free = |coin: &OutPoint| unspent.contains(coin) && !kept_back.contains(coin);
+    match !coins.is_empty() && coins.iter().all(is_free) {
+        true => Ok(coins),
+        false => Err(PrepareError::NoPlace(txid)),
     }
 }
 
@@ -234,7 +246,11 @@ impl Wallet {
                 // goes; times are in seconds, and it may have been found gone in this one.
                 look.apply_unconfirmed_txs([(kept.clone(), now.saturating_add(1))]);
             }
-            let ready = bump(&mut look, txid, before, rate, self.network(), &held.but(txid))?;
+            let free = held.clone().but(kept);
+            let mut ready = bump(&mut look, txid, before, rate, self.network(), &free)?;
+            let instead_of =
+                held.of(&ready.psbt.unsigned_tx).into_iter().filter(|other| *other != txid);
+            ready.instead_of = std::iter::once(txid).chain(instead_of).collect();
             if let Some(last) = look.derivation_index(KeychainKind::Internal) {
                 let _ = state.reveal_addresses_to(KeychainKind::Internal, last);
             }
@@ -282,7 +298,10 @@ fn bump(
     let psbt = builder.finish().map_err(|e| create_error(e, short))?;
     let payment = payment::derive(state, &psbt, network)?;
     match (&payment.recipient, payment.amount) == (&before.recipient, before.amount) {
-        true => Ok(Ready { payment, psbt, kept_back: Vec::new() }),
+        true => {
+            let (kept_back, instead_of) = Default::default();
+            Ok(Ready { payment, psbt, kept_back, instead_of })
+        }
         false => Err(PrepareError::Other),
     }
 }

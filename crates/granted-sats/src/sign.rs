@@ -33,14 +33,14 @@ pub enum SignError {
 }
 
 /// The last look before a payment is signed: by keys that come from the seed, and from no file, it pays
-/// what was agreed to, and its coins are free. `replaced` is the payment that it takes the place of.
+/// what was agreed to, and its coins are free. `replaced` are the payments that it takes the place of.
 /// The state that it is to be signed with.
 pub fn check(
     wallet: &Wallet,
     seed: &Seed,
     psbt: &Psbt,
     agreed: &Payment,
-    replaced: Option<Txid>,
+    replaced: &[Txid],
 ) -> Result<State, SignError> {
     let state = wallet.state().map_err(PrepareError::from)?;
     check_seed(&state, seed, wallet.network())?;
@@ -130,7 +130,7 @@ impl Key for SeedKey {
             amount: Amount::from_sat(prepared.amount.to_u64()),
             fee: Amount::from_sat(prepared.fee.to_u64()),
         };
-        let state = check(&self.wallet, &self.seed, &psbt, &agreed, None);
+        let state = check(&self.wallet, &self.seed, &psbt, &agreed, &[]);
         let state = state.map_err(|e| e.to_string())?;
         Ok(Box::new(SeedSigner { key: *self, state }))
     }

@@ -74,7 +74,7 @@ fn change_goes_only_to_keys_of_the_seed() {
     .unwrap();
     let good = pays(&mut wallet, &elsewhere());
     let agreed = payment::derive(&wallet, &good, NETWORK).unwrap();
-    assert!(check(&disk, &seed, &good, &agreed, None).is_ok());
+    assert!(check(&disk, &seed, &good, &agreed, &[]).is_ok());
     // Prepared while the state was another's, whose change it takes for its own.
     let other = Seed::generate(crate::seed::Length::Twelve).unwrap();
     let (keys, others) = (seed.public_keys(NETWORK), other.public_keys(NETWORK).unwrap());
@@ -85,7 +85,7 @@ fn change_goes_only_to_keys_of_the_seed() {
     forged.apply_unconfirmed_txs(coins.into_iter().map(|tx| (tx, 1)));
     let mut stolen = pays(&mut forged, &elsewhere());
     let agreed = payment::derive(&forged, &stolen, NETWORK).unwrap();
-    let refused = check(&disk, &seed, &stolen, &agreed, None).map(drop);
+    let refused = check(&disk, &seed, &stolen, &agreed, &[]).map(drop);
     let PrepareError::Payment(why) = stopped(refused) else { panic!("another reason") };
     assert_eq!(why, PaymentError::Recipients(2));
     // And with that state.

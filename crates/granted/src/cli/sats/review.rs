@@ -51,16 +51,23 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Shows, at the terminal, the payment in whose place it is.
-pub(super) fn show_other(other: &Transaction, terminal: &Terminal) -> Result<(), Failure> {
-    let Transaction { txid, recipient, amount, .. } = other;
-    terminal.line(&format!("it takes the place of {txid}, {amount} sat to {recipient}:"))?;
-    terminal.line("only one of the two can ever confirm")?;
-    if let Some(origin) = &other.origin {
-        let (request, agent) = (origin.request, &origin.agent);
-        terminal.line(&format!(
-            "{agent} asked for that as {request}, which draws on its budget still"
-        ))?;
+/// Shows, at the terminal, the payments in whose place it is.
+pub(super) fn show_others(
+    wallet: &Wallet,
+    others: &[bitcoin::Txid],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    for other in others {
+        let Transaction { txid, recipient, amount, origin, .. } =
+            wallet.records().find(&other.to_string())?;
+        terminal.line(&format!("it takes the place of {txid}, {amount} sat to {recipient}:"))?;
+        terminal.line("only one of the two can ever confirm")?;
+        if let Some(origin) = origin {
+            let (request, agent) = (origin.request, &origin.agent);
+            terminal.line(&format!(
+                "{agent} asked for that as {request}, which draws on its budget still"
+            ))?;
+        }
     }
     Ok(())
 }
@@ -73,13 +80,13 @@ pub(super) fn agree(terminal: &Terminal, question: &str) -> Result<(), Failure> 
     }
 }
 
-/// Signs a PSBT and keeps what came of it, durably. `replaced` is the payment that it takes the place of.
+/// Signs a PSBT and keeps what came of it, durably. `replaced` are the payments that it takes the place of.
 pub(super) fn sign(
     wallet: &Wallet,
     seed: Seed,
     mut psbt: Psbt,
     payment: &Payment,
-    replaced: Option<bitcoin::Txid>,
+    replaced: &[bitcoin::Txid],
 ) -> Result<Transaction, Failure> {
     let _turn = wallet.turn()?;
     let state = sign::check(wallet, &seed, &psbt, payment, replaced)?;

@@ -85,7 +85,6 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let other = args.instead_of.as_ref().map(|txid| wallet.records().find(txid)).transpose()?;
     let instead_of = other.as_ref().map(|other| consensus::deserialize(&other.bytes)).transpose();
     let instead_of: Option<Transaction> = instead_of.map_err(Failure::system)?;
-    let replaced = instead_of.as_ref().map(Transaction::compute_txid);
     let order = Order { recipient, amount, allow_dust: args.allow_dust, instead_of };
     let live = place.live(&wallet, out);
     let rate = review::fee_rate(args.fee_rate);
@@ -96,14 +95,12 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let terminal = Terminal::open()?;
     let ready = live.ready(&order, rate, true)?;
     review::show(&ready.payment, place.network, &terminal)?;
-    if let Some(other) = &other {
-        review::show_other(other, &terminal)?;
-    }
+    review::show_others(&wallet, &ready.instead_of, &terminal)?;
     if !args.yes {
         review::agree(&terminal, "sign and send it?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, replaced)?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, &ready.instead_of)?;
     review::broadcast(&live, &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {

@@ -139,6 +139,60 @@ fn what_takes_a_place_twice_confirms_once() {
     assert!(node.mempool().is_empty());
 }
 
+/// What takes the place of one that took a place is in the place of both, and the person is told so.
+#[test]
+fn what_takes_the_place_of_a_replacement_takes_that_of_the_first_too() {
+    let (ada, node, esplora) = funded();
+    let to = node.address();
+    let stuck = |amount: &str, other: &str| {
+        esplora.set(Faults { refuses: true, ..Faults::default() });
+        let run = ada.send(&to, amount, &["--yes", "--instead-of", other]).exits(1);
+        esplora.set(Faults::default());
+        run.stderr.split_once("sats tx broadcast ").unwrap().1[..64].to_owned()
+    };
+    // The first spends one coin, the second both.
+    let first = unsent(&ada, &node, &esplora, "900k");
+    let second = stuck("1500k", &first);
+    // The coin that the second does not share with the first would do.
+    let mut pty = ada.at_terminal(&["send", &to, "910k", "--instead-of", &second, "--json"]);
+    pty.until("sign and send it?");
+    for other in [&first, &second] {
+        assert!(pty.shown.contains(&format!("it takes the place of {other}")), "{}", pty.shown);
+    }
+    pty.line("y");
+    pty.password("password of the wallet: ", PASSWORD);
+    let third = pty.end().ok().json()["txid"].clone();
+    assert_eq!(json!(node.mempool()), json!([third]));
+    node.mine(1);
+    for other in [&first, &second] {
+        let run = ada.run(&["tx", "broadcast", other]).exits(1);
+        assert!(run.stderr.contains("was replaced by"), "{run:?}");
+    }
+    assert!(node.mempool().is_empty());
+}
+
+/// The same where all spend one coin, and by a higher fee.
+#[test]
+fn a_fee_is_raised_in_the_place_of_all_that_share_the_coin() {
+    let (ada, node, esplora) = Person::with_esplora();
+    node.pay(&ada.address(), 1_000_000);
+    node.mine(1);
+    assert_eq!(ada.balance(), 1_000_000);
+    let first = unsent(&ada, &node, &esplora, "50k");
+    esplora.set(Faults { refuses: true, ..Faults::default() });
+    let run = ada.send(&node.address(), "60k", &["--yes", "--instead-of", &first]).exits(1);
+    esplora.set(Faults::default());
+    let second = run.stderr.split_once("sats tx broadcast ").unwrap().1[..64].to_owned();
+    let mut pty = ada.at_terminal(&["tx", "bump", &second, "--fee-rate", "9", "--json"]);
+    pty.until(&format!("it takes the place of {first}, 50,000 sat to "));
+    pty.until("sign and send it in its place?");
+    pty.line("y");
+    pty.password("password of the wallet: ", PASSWORD);
+    let bumped = pty.end().ok().json();
+    assert_eq!(bumped["replaced"], json!(second));
+    assert_eq!(json!(node.mempool()), json!([bumped["txid"]]));
+}
+
 /// A person who is shown a replacement and says no has sent nothing.
 #[test]
 fn a_replacement_that_is_declined_leaves_no_trace() {

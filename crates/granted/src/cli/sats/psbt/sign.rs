@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         let file = args.out.clone().unwrap_or_else(|| beside(&args.file));
         return written(&psbt.to_string(), &file, finalized, out);
     };
-    let signed = review::sign(&wallet, seed, psbt, &payment, None)?;
+    let signed = review::sign(&wallet, seed, psbt, &payment, &[])?;
     match out.is_json() {
         true => out.value(&SignedJson {
             txid: &signed.txid,

@@ -58,7 +58,10 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let asked = signed_for(&agent::spends(place, &book), &before.txid)?;
     if before.origin.is_some() || asked.is_some() {
         let message = format!("an agent asked for {}, and a request is signed once", before.txid);
-        return Err(Failure::refused(message));
+        return Err(Failure::refused(message).hint(format!(
+            "to pay somebody else from its coins: sats send ADDRESS AMOUNT --instead-of {}",
+            before.txid
+        )));
     }
     let terminal = Terminal::open()?;
     place.sync(&wallet, out)?;
@@ -70,11 +73,13 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     let ready = wallet.bump(&kept, &payment, rate, seconds(SystemClock.now()))?;
     review::show(&ready.payment, place.network, &terminal)?;
     terminal.line(&format!("the fee was {:>11} sat in {}", before.fee, before.txid))?;
+    let others = ready.instead_of.get(1..).unwrap_or_default();
+    review::show_others(&wallet, others, &terminal)?;
     if !args.yes {
         review::agree(&terminal, "sign and send it in its place?")?;
     }
     let seed = place.unlock(&terminal)?;
-    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, Some(kept.compute_txid()))?;
+    let sent = review::sign(&wallet, seed, ready.psbt, &ready.payment, &ready.instead_of)?;
     review::broadcast(&place.live(&wallet, out), &sent, out)?;
     let total_sat = sent.amount.plus(sent.fee).unwrap_or(Sats::MAX);
     match out.is_json() {
