@@ -3,7 +3,7 @@
 use std::slice;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use granted_core::ledger::{Draft, Event};
+use granted_core::ledger::{Draft, Event, Head, Line};
 use granted_core::spend::chain::Addresses;
 use granted_core::spend::document::Standing;
 use granted_core::spend::file::{Decision, Facts, FileError, Filing, authenticate, file as decide};
@@ -20,8 +20,8 @@ pub struct Session {
     pub agent: AgentName,
     /// Its token.
     pub token: Token,
-    /// The grant as the last filing saw it.
-    seen: Mutex<Option<GrantState>>,
+    /// The grant as the last filing saw it, and that filing's row.
+    seen: Mutex<Option<(Head, GrantState)>>,
 }
 
 impl Session {
@@ -30,7 +30,7 @@ impl Session {
         Session { agent, token, seen: Mutex::new(None) }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<GrantState>> {
+    fn seen(&self) -> MutexGuard<'_, Option<(Head, GrantState)>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -63,16 +63,17 @@ pub fn file(
         amount: asked.amount,
     };
     witness::check(spends.book).map_err(store)?;
-    // Mostly it is new, and the grant is what it was: the append finds both out. Only a row is written on
-    // what was remembered; nothing is refused on it.
+    // Mostly it is new, which the append finds out, and nobody wrote since this session did: then the grant
+    // is what it was. Only a row is written on what was remembered; nothing is refused on it.
     let (mut is_there, mut unwritten) = (false, None);
     let mut seen = session.seen().take();
     loop {
         let now = spends.book.now();
         let head = spends.book.ledger.head().map_err(store)?;
-        let is_seen = seen.is_some();
-        let (grant, document) = match seen.take() {
-            Some(state) => {
+        let same = seen.take().filter(|(last, _)| Some(*last) == head);
+        let is_seen = same.is_some();
+        let (grant, document) = match same {
+            Some((_, state)) => {
                 let document = gather::standing(spends, &state);
                 (Some(state), document)
             }
@@ -106,7 +107,8 @@ pub fn file(
         };
         match spends.book.append_after(head, slice::from_ref(&draft)) {
             Ok(appended) => {
-                *session.seen() = grant;
+                let last = appended.lines.last().map(Line::head);
+                *session.seen() = last.zip(grant);
                 let nothing = || FileError::Store("the row files nothing".into());
                 return filed(&draft, &appended).ok_or_else(nothing);
             }

@@ -368,6 +368,25 @@ fn what_is_remembered_of_a_grant_files_nothing_that_has_changed() {
     assert_eq!(file("a", 1).unwrap_err().code(), "idempotency_key_conflict");
 }
 
+/// A copy of the ledger that was put back, and went on in another way.
+#[test]
+fn what_is_remembered_of_a_grant_is_of_no_use_in_another_ledger() {
+    let stage = Stage::new();
+    let token = stage.issue(&stage.book()).token;
+    let (ledger, copy) = (stage.root().join("home/ledger.jsonl"), stage.root().join("copy"));
+    std::fs::copy(&ledger, &copy).unwrap();
+    let set = |to: Mode| mode(&stage.spends(&stage.book()), &agent(), to, || Ok(())).unwrap();
+    set(Mode::Observe);
+    set(Mode::Ask);
+    stage.file(&stage.book(), &token, "a", 9_000).unwrap();
+    // In both, the grant was last moved by the row of the same number.
+    std::fs::rename(&copy, &ledger).unwrap();
+    let other = Stage::at(stage.root(), |_| {});
+    other.file(&other.book(), &token, "b", 9_000).unwrap();
+    set(Mode::Observe);
+    assert_eq!(denied(&stage.file(&stage.book(), &token, "c", 9_000).unwrap()), "observe_only");
+}
+
 #[test]
 fn a_document_only_narrows() {
     let stage = Stage::new();
