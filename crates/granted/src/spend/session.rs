@@ -2,7 +2,7 @@
 
 use granted_core::decision::discharge::{clock_behind, instant};
 use granted_core::spend::file::{FileError, authenticate};
-use granted_core::spend::{AgentName, GrantState, Token};
+use granted_core::spend::{AgentName, GrantState, Network, Token};
 use granted_core::store::ReadError;
 
 use super::Spends;
@@ -13,8 +13,8 @@ use super::list::prune;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
     /// The agent has no grant.
-    #[error("agent `{0}` has no grant")]
-    None(AgentName),
+    #[error("agent `{0}` has no grant on {1}")]
+    None(AgentName, Network),
     /// Its time is over; its document is taken away.
     #[error("the grant of agent `{0}` has expired")]
     Expired(AgentName),
@@ -37,7 +37,7 @@ pub fn open(
 ) -> Result<(Session, GrantState), OpenError> {
     let (grant, document) = current(spends, agent)?;
     let Some(state) = grant.as_ref().filter(|state| !state.is_over()) else {
-        return Err(OpenError::None(agent.clone()));
+        return Err(OpenError::None(agent.clone(), spends.network));
     };
     let (now, head) = (spends.book.now(), spends.book.ledger.head()?);
     if let Some(behind) = clock_behind(now, head) {

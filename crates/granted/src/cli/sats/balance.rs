@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
     }
     out.line(format_args!("{balance_sat} sat on {}", place.network));
     if pending_sat > Sats::ZERO {
-        out.line(format_args!("{pending_sat} sat more are not confirmed"));
+        out.line(format_args!("{pending_sat} sat more are not confirmed, or not yet to be spent"));
     }
     Ok(0)
 }

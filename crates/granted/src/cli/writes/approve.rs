@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The digest of what is approved; once for each request, in their order. Nothing is asked then.
     #[arg(long, value_name = "SHA256", value_parser = digest)]
     digest: Vec<Digest>,
-    /// Whose hand this is [default: your login name].
+    /// Whose hand this is [default: your login name, or user id].
     #[arg(long, value_name = "WHO")]
     by: Option<Note>,
 }
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     if !args.digest.is_empty() && args.digest.len() != args.request.len() {
         return Err(Failure::usage("say --digest once for each request"));
     }
-    let by = hand(args.by.as_ref())?;
+    let by = hand(args.by.as_ref(), &book)?;
     let seen_to = settled(&book, out);
     let ids: Vec<Id> = match args.all {
         true => waiting(&book)?,

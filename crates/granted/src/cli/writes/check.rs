@@ -1,6 +1,6 @@
 //! `granted writes check`
 
-use granted_core::text::Shown;
+use granted_core::text::{Shown, for_shell};
 use granted_core::write::brief::{Approval, Dispatch};
 use granted_core::write::{Agent, Brief, Project};
 use serde::Serialize;
@@ -9,6 +9,7 @@ use super::super::args::book;
 use super::super::failure::Failure;
 use super::super::out::{Mark, Out};
 use super::ProjectArgs;
+use super::request::unnamed;
 use crate::home::Home;
 use crate::hosts::{Host, Wiring};
 use crate::write::check::{AgentRules, Rules, rules};
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let project = args.project.open()?;
     let (brief, problems) = project.look()?;
     if let Some(agent) = args.agent.as_ref().filter(|agent| !brief.agents.contains_key(*agent)) {
-        return Err(Failure::refused(format!("the brief names no agent `{agent}`")));
+        return Err(unnamed(&project, &brief, agent));
     }
     let mut paths = Vec::new();
     for path in &args.paths {
@@ -109,7 +110,10 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
         ));
     }
     if !is_wired {
-        out.remark("hint: granted writes setup claude-code --agent NAME --write");
+        out.remark(format_args!(
+            "hint: granted writes setup claude-code --agent NAME --project {} --write",
+            for_shell(project.name().as_str())
+        ));
     }
     Ok(code)
 }

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     }
     out.line(&nonce);
     let until = render::time(expires, book.now());
-    out.remark(format_args!("for agent `{agent}`: {uses} change sets until {until}"));
+    let sets = if uses == 1 { "change set" } else { "change sets" };
+    out.remark(format_args!("for agent `{agent}`: {uses} {sets} until {until}"));
     Ok(0)
 }

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Why, in words that the agent is shown.
     #[arg(long, value_name = "TEXT")]
     reason: Option<Note>,
-    /// Whose hand this is [default: your login name].
+    /// Whose hand this is [default: your login name, or user id].
     #[arg(long, value_name = "WHO")]
     by: Option<Note>,
 }
@@ -31,7 +31,7 @@ Example:
 
 pub(super) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let book = person_book("writes reject", out)?;
-    let by = hand(args.by.as_ref())?;
+    let by = hand(args.by.as_ref(), &book)?;
     settled(&book, out);
     let id = named(&book, &args.request, For::Open)?;
     let state = reject(&book, id, &by, args.reason.as_ref())?;

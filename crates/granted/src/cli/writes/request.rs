@@ -7,7 +7,7 @@ use granted_core::text::{Note, Shown};
 use granted_core::time::{Relative, Stamp};
 use granted_core::write::request::Origin;
 use granted_core::write::{
-    Agent, FileChange, GateRun, Project, ProjectPath, RequestState, Side, Status,
+    Agent, Brief, FileChange, GateRun, Project, ProjectPath, RequestState, Side, Status,
 };
 use serde::Serialize;
 
@@ -19,6 +19,7 @@ use crate::render::diff::{self, Kind, Line};
 use crate::write::approve::WordError;
 use crate::write::expire::expire;
 use crate::write::list;
+use crate::write::project::OpenProject;
 use crate::write::recover::recover;
 use crate::write::show::{FileView, Side as FileSide, files};
 
@@ -342,12 +343,23 @@ pub(super) fn settled(book: &Book, out: &Out) -> Vec<RequestState> {
     ended
 }
 
-/// Whose hand it is, where nothing is said: the login name.
-pub(super) fn hand(by: Option<&Note>) -> Result<Note, Failure> {
+/// Whose hand it is, where nothing is said: the login name, or the number of the user.
+pub(super) fn hand(by: Option<&Note>, book: &Book) -> Result<Note, Failure> {
     if let Some(by) = by {
         return Ok(by.clone());
     }
     let name = home::var("LOGNAME").or_else(|| home::var("USER"));
     let name = name.and_then(|name| Note::new(name.to_string_lossy().into_owned()).ok());
-    name.ok_or_else(|| Failure::usage("say whose hand this is").hint("--by WHO"))
+    name.map_or_else(|| Note::new(format!("uid {}", book.by(None).uid)), Ok)
+        .map_err(Failure::system)
+}
+
+/// The brief does not name the agent.
+pub(super) fn unnamed(project: &OpenProject, brief: &Brief, agent: &Agent) -> Failure {
+    let message = format!("the brief of `{}` names no agent `{agent}`", project.name());
+    let named: Vec<&str> = brief.agents.keys().map(Agent::as_str).collect();
+    match named.is_empty() {
+        true => Failure::refused(message),
+        false => Failure::refused(message).hint(format!("it names {}", named.join(", "))),
+    }
 }

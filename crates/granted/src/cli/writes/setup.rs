@@ -13,6 +13,7 @@ use super::super::args::person_book;
 use super::super::failure::Failure;
 use super::super::out::Out;
 use super::ProjectArgs;
+use super::request::unnamed;
 use crate::hosts::{Host, Planned, Wiring};
 
 /// Show or write the config of an agent's host: the server of writes, and its own edit tools denied.
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8, Failure> {
     let project = args.project.open()?;
     let brief = project.brief()?.brief;
     if !brief.agents.contains_key(&args.agent) {
-        return Err(Failure::refused(format!("the brief names no agent `{}`", args.agent)));
+        return Err(unnamed(&project, &brief, &args.agent));
     }
     let wiring = Wiring::new(book.home(), project.name(), &args.agent).map_err(Failure::system)?;
     let plan = args.host.plan(project.name(), &wiring).map_err(Failure::input)?;

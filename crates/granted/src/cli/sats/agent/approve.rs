@@ -169,7 +169,9 @@ fn end(approved: &Approved, out: &Out) -> Result<u8, Failure> {
         }
         State::Denied(deny) => {
             let message = format!("request {id} lies outside its grant: {}", deny.detail());
-            Err(Failure::refused(message).hint("only another grant can change that"))
+            let hint =
+                format!("the agent may ask anew; to put this one away: sats agent dismiss {id}");
+            Err(Failure::refused(message).hint(hint))
         }
         State::BroadcastPending(paid, why) => {
             let message = format!("{} is signed and kept, but {}", paid.txid, Shown(why.as_str()));

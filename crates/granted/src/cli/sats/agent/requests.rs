@@ -82,7 +82,8 @@ pub(crate) fn run(args: &Args, place: &Place, out: &Out) -> Result<u8, Failure> 
         }
     }
     if found.is_empty() {
-        out.remark(format_args!("nothing waits for you on {}", place.network));
+        let what = if args.all { "nothing was asked for" } else { "nothing waits for you" };
+        out.remark(format_args!("{what} on {}", place.network));
     }
     Ok(0)
 }

@@ -115,7 +115,7 @@ impl From<OpenError> for Failure {
         match error {
             OpenError::NoToken(_) => Failure::refused(&error)
                 .hint("it was shown when the grant was issued; issue it anew if it is lost"),
-            OpenError::Expired(ref agent) | OpenError::None(ref agent) => {
+            OpenError::Expired(ref agent) | OpenError::None(ref agent, _) => {
                 let hint = format!("to issue one: sats agent grant {agent} --budget <sats>");
                 Failure::refused(&error).hint(hint)
             }
