@@ -1,7 +1,7 @@
 //! The one door to stdout and stderr.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 use std::sync::Arc;
 
 use granted_core::text::Shown;
@@ -27,14 +27,14 @@ pub(crate) struct Out {
     closed: Cell<bool>,
     /// Why not all could be written to stdout.
     trouble: RefCell<Option<String>>,
-    /// What is printed together, as far as it is not printed yet.
-    held: RefCell<Option<Vec<u8>>>,
+    /// Where what is printed together waits.
+    held: RefCell<Option<BufWriter<Stdout>>>,
 }
 
 /// While it lives, lines are printed many at once.
 pub(crate) struct Together<'a>(&'a Out);
 
-/// How many bytes of a long value are printed at once.
+/// How many bytes are printed at once.
 const CHUNK: usize = 64 << 10;
 
 /// How a word is marked on a terminal.
@@ -116,15 +116,14 @@ impl Out {
 
     /// Prints the lines of a list together, for as long as what it returns is kept.
     pub(crate) fn together(&self) -> Together<'_> {
-        *self.held.borrow_mut() = Some(Vec::new());
+        *self.held.borrow_mut() = Some(stdout());
         Together(self)
     }
 
-    /// Prints what is held.
+    /// Prints what waits.
     fn flush(&self) {
-        let held = self.held.borrow_mut().as_mut().map(std::mem::take);
-        if let Some(held) = held.filter(|held| !held.is_empty()) {
-            self.printed(write(&mut io::stdout().lock(), &held));
+        if let Some(held) = self.held.borrow_mut().as_mut() {
+            self.printed(held.flush());
         }
     }
 
@@ -133,20 +132,13 @@ impl Out {
         self.put(|stream| writeln!(stream, "{text}"));
     }
 
-    /// Prints, or holds what is to be printed together.
-    fn put(&self, print: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
-        let mut held = self.held.borrow_mut();
-        if let Some(held) = held.as_mut() {
-            self.printed(print(held));
-        } else {
-            let mut stream = BufWriter::with_capacity(CHUNK, io::stdout().lock());
-            self.printed(print(&mut stream).and_then(|()| stream.flush()));
+    /// Prints, or has what is to be printed together wait.
+    fn put(&self, print: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>) {
+        if let Some(held) = self.held.borrow_mut().as_mut() {
+            return self.printed(print(held));
         }
-        let is_full = held.as_ref().is_some_and(|held| held.len() >= CHUNK);
-        drop(held);
-        if is_full {
-            self.flush();
-        }
+        let mut stream = stdout();
+        self.printed(print(&mut stream).and_then(|()| stream.flush()));
     }
 
     /// Notes how it went to print something. Whoever closed the stream does not want the rest.
@@ -222,6 +214,10 @@ impl Out {
         }
         failure.code
     }
+}
+
+fn stdout() -> BufWriter<Stdout> {
+    BufWriter::with_capacity(CHUNK, io::stdout())
 }
 
 impl Drop for Together<'_> {
