@@ -228,7 +228,8 @@ impl Wallet {
         let kind = KeychainKind::External;
         let (info, again) = self.change(|state| {
             let next = state.next_derivation_index(kind);
-            let unused = next - state.spk_index().last_used_index(kind).map_or(0, |last| last + 1);
+            let used = state.spk_index().last_used_index(kind).map_or(0, |last| last + 1);
+            let unused = next.saturating_sub(used);
             if usize::try_from(unused).is_ok_and(|unused| unused < STOP_GAP) {
                 return match next > MAX_INDEX {
                     true => Err(self.broken("it has given out as many addresses as it can")),
